@@ -1,0 +1,1 @@
+"""One engine each: an adapter translates a case for its engine and judges nothing."""

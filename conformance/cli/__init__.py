@@ -1,0 +1,83 @@
+"""
+The command line. One module for each command; a command's module is imported when the command runs, so that
+`conformance --help` answers at once.
+"""
+
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from conformance import __version__
+from conformance.errors import ConformanceError
+
+INTERRUPTED = 130
+OUR_BUG = 70
+
+COMMANDS = {
+    "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and first line, and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="conformance")
+def cli() -> None:
+    """Decide whether a streaming engine keeps its promise that failures cannot be seen in its output."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command and exit with what FORMATS says: 0, 1, 2, 3, 4, 70 or 130."""
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: list[str] | None) -> int:
+    try:
+        result: Any = cli.main(arguments, prog_name="conformance", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        return INTERRUPTED
+    except ConformanceError as error:
+        click.echo(f"{type(error).__name__}: {error}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it closes stdout.
+        sys.stdout = None
+        return 0
+    except Exception:  # noqa: BLE001 - the last line of defence, and it says so
+        return _our_bug()
+    return result if isinstance(result, int) else 0
+
+
+def _our_bug() -> int:
+    import platform  # noqa: PLC0415 - only when something has gone wrong
+    import traceback  # noqa: PLC0415
+
+    traceback.print_exc()
+    click.echo(
+        f"\nThis is a bug of dataflow-conformance {__version__} (Python {platform.python_version()}, "
+        f"{platform.system()}). Please report it with the lines above and the files you gave.",
+        err=True,
+    )
+    return OUR_BUG

@@ -1,0 +1,149 @@
+"""`conformance model`: the reference model at the command line."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.codec import decode_trace, encode_trace, read, read_case
+from conformance.model.configuration import Configuration, initial
+from conformance.model.construction import explain as construct
+from conformance.model.execution import run as execute
+from conformance.model.explore import explore as search
+from conformance.model.snapshot import gce, observed
+from conformance.model.trace import configurations
+
+FILE = click.Path(path_type=Path)
+as_json = click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else there.")
+
+
+@click.group()
+def model() -> None:
+    """The reference model: what a failure-transparent engine may do with a case, and what it may show."""
+
+
+@model.command()
+@click.argument("case", type=FILE)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same run.")
+@as_json
+def run(case: Path, seed: int, as_json: bool) -> int:  # noqa: FBT001
+    """One random execution of CASE with its failures: trace, gce and out."""
+    read_ = read_case(case)
+    done = execute(read_, seed)
+    missed = len(read_.failures) - done.fired
+    if missed:
+        click.echo(f"{missed} of {len(read_.failures)} failures did not fire: their point was never reached.", err=True)
+    if as_json:
+        result = {"trace": encode_trace(done.trace), "gce": gce(done.end), "out": observed(done.end)}
+        _print_json(result)
+        return 0
+    for step in done.trace:
+        click.echo(str(step))
+    click.echo(f"gce {gce(done.end)}")
+    _print_out(done.end)
+    return 0
+
+
+@model.command()
+@click.argument("case", type=FILE)
+@click.argument("trace", type=FILE)
+@as_json
+def replay(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
+    """Apply TRACE to CASE: every configuration on the way. A step that does not apply is named (exit 1)."""
+    read_ = read_case(case)
+    steps = read(trace, lambda value: decode_trace(value, read_.graph))
+    for number, c in enumerate(configurations(initial(read_), steps)):
+        step = steps[number - 1] if number else None
+        if as_json:
+            taken = encode_trace((step,))[0] if step else None
+            line = {"step": number, "taken": taken, "gce": gce(c), "failed": list(c.failed), "out": observed(c)}
+            _print_json(line)
+        else:
+            failed = f", failed: {', '.join(c.failed)}" if c.failed else ""
+            click.echo(f"{number}: {step or 'start'}; gce {gce(c)}{failed}")
+    if not as_json:
+        _print_out(c)
+    return 0
+
+
+@model.command()
+@click.argument("case", type=FILE)
+@click.argument("trace", type=FILE)
+@as_json
+def explain(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
+    """The failure-free trace that explains TRACE, and which of its configurations explains which."""
+    read_ = read_case(case)
+    steps = read(trace, lambda value: decode_trace(value, read_.graph))
+    explained = construct(initial(read_), steps)
+    if as_json:
+        _print_json({"trace": encode_trace(explained.trace), "mapping": list(explained.mapping)})
+        return 0
+    for number, step in enumerate(explained.trace, start=1):
+        click.echo(f"{number}: {step}")
+    for number, target in enumerate(explained.mapping):
+        click.echo(f"configuration {number} is explained by {target}")
+    return 0
+
+
+@model.command()
+@click.argument("case", type=FILE)
+@click.option("--failures", type=click.IntRange(0, 8), default=1, show_default=True, help="At most so many failures.")
+@click.option("--every-interleaving", is_flag=True, help="Without the partial-order reduction: to check it.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Configurations at most."
+)
+@as_json
+def explore(case: Path, failures: int, every_interleaving: bool, most: int, as_json: bool) -> int:  # noqa: FBT001
+    """
+    Every interleaving of CASE and every placement of up to K failures (the case's own failures play no part).
+
+    Exit 0 if failures can never be seen and every execution commits every epoch, 3 if there are too many
+    configurations to tell.
+    """
+    read_ = read_case(case)
+    found = search(read_, failures, reduced=not every_interleaving, visit=_Progress(), most=most)
+    if as_json:
+        _print_json(
+            {
+                "states": found.states,
+                "transitions": found.transitions,
+                "outs": len(found.outs),
+                "failure_free_outs": len(found.failure_free),
+                "transparent": found.transparent,
+                "live": found.live,
+            }
+        )
+    else:
+        click.echo(f"{found.states} configurations, {found.transitions} steps")
+        click.echo(
+            f"{len(found.failure_free)} different outs without failures, {len(found.outs)} with up to {failures}"
+        )
+        click.echo("failures cannot be seen" if found.transparent else "FAILURES CAN BE SEEN")
+        click.echo("every execution commits every epoch" if found.live else "SOME EXECUTION GETS STUCK")
+    return 0 if found.transparent and found.live else 1
+
+
+class _Progress:
+    """Says every few seconds how far an exploration is; a short one stays silent."""
+
+    def __init__(self, every: float = 2.0) -> None:
+        self.every = every
+        self.steps = 0
+        self.next = time.monotonic() + every
+
+    def __call__(self, *_: object) -> None:
+        self.steps += 1
+        if self.steps % 1000 == 0 and time.monotonic() >= self.next:
+            self.next = time.monotonic() + self.every
+            click.echo(f"{self.steps} steps …", err=True)
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=True))
+
+
+def _print_out(c: Configuration) -> None:
+    for stream, epochs in observed(c).items():
+        click.echo(f"out {stream}: {json.dumps(epochs)}")

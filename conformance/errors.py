@@ -1,0 +1,117 @@
+"""Everything raised on purpose. Each error knows its exit code and says what, where and what to do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar, TypeAlias
+
+JsonPath: TypeAlias = tuple[str | int, ...]
+
+SHOWN = 60
+"""How many characters of a hostile value an error quotes."""
+
+
+class ConformanceError(Exception):
+    """The root of what we raise on purpose; anything else that escapes is a bug of ours."""
+
+    exit_code: ClassVar[int] = 70
+
+
+class Malformed(ConformanceError):
+    """
+    A value that a reader refuses: where it stands, what was found, what was expected.
+
+    Values refuse themselves on construction and know only their own part of the path; whoever
+    holds them adds the rest with `inside`, and the reader of a file adds the file.
+    """
+
+    exit_code = 2
+
+    def __init__(self, found: str, expected: str, *, path: JsonPath = (), file: str | None = None) -> None:
+        super().__init__(found, expected, path, file)
+        self.found = found
+        self.expected = expected
+        self.path = path
+        self.file = file
+
+    def __str__(self) -> str:
+        where = f"{self.file}: {dotted(self.path)}" if self.file else dotted(self.path)
+        return f"{where}: found {self.found}; expected {self.expected}"
+
+
+class Unreadable(ConformanceError):
+    """A file that cannot be read at all: missing, a folder, too large, not text."""
+
+    exit_code = 2
+
+    def __init__(self, file: str, because: str, hint: str) -> None:
+        super().__init__(file, because, hint)
+        self.file = file
+        self.because = because
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.because}. {self.hint}"
+
+
+class Inapplicable(ConformanceError):
+    """A step of a trace that the configuration before it does not allow."""
+
+    exit_code = 1
+
+    def __init__(self, index: int, step: str, because: str) -> None:
+        super().__init__(index, step, because)
+        self.index = index
+        self.step = step
+        self.because = because
+
+    def __str__(self) -> str:
+        return f"step {self.index} of the trace, {self.step}, does not apply: {self.because}"
+
+
+class OutOfBudget(ConformanceError):
+    """We stopped looking, so nothing is known."""
+
+    exit_code = 3
+
+
+def quote(value: object) -> str:
+    """
+    A hostile value, fit for one line of a terminal.
+
+    `ascii` escapes control characters and right-to-left marks; a container is named, not shown, because
+    showing a large or deeply nested one is itself an attack.
+    """
+    match value:
+        case dict():
+            return f"an object of {len(value)} fields"
+        case list() | tuple():
+            return f"a list of {len(value)}"
+        case str():
+            text = ascii(value[: SHOWN + 1])
+        case bool() | None:
+            return {True: "true", False: "false", None: "null"}[value]
+        case int() if value.bit_length() > 4 * SHOWN:
+            return f"an integer of {value.bit_length()} bits"
+        case _:
+            text = ascii(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def dotted(path: JsonPath) -> str:
+    """A JSON path as people write it: `$.graph.tasks[0].inputs`."""
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{_shown_key(part)}" for part in path)
+
+
+def _shown_key(key: str) -> str:
+    plain = len(key) <= SHOWN and key.replace("-", "_").isidentifier() and key.isascii()
+    return key if plain else quote(key)
+
+
+@contextmanager
+def inside(*path: str | int) -> Iterator[None]:
+    """Put what is refused within this block at `path` of the value that holds it."""
+    try:
+        yield
+    except Malformed as refused:
+        refused.path = (*path, *refused.path)
+        raise

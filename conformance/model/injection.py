@@ -1,0 +1,128 @@
+"""
+Where failures strike: by a case's schedule, or at random.
+
+In the model a crash is one F-Fail; a kill, a partition or a restart fails every task. When to recover is the
+scheduler's choice, as F-Recover is a step like any other.
+
+Nothing is remembered about the execution but the last gce: how far a task is within an epoch can be read off its
+sequence numbers, and a recovery sets these back, so counting starts again by itself.
+"""
+
+from random import Random
+from typing import Protocol
+
+from attrs import define, field
+
+from conformance.case import BORDER, Crash, Failure, Kill, Restart
+from conformance.model.configuration import Configuration, Rule, Step
+from conformance.model.snapshot import committed, epoch_of, gce
+
+ODDS = 0.3
+"""How likely a kill strikes at a moment when it could; before its last chance it always does."""
+
+
+class Injector(Protocol):
+    """Puts failures into an execution."""
+
+    def due(self, c: Configuration, step: Step | None) -> tuple[Step, ...]:
+        """The failures that strike in c, just before `step`; `step` is None when nothing else is enabled."""
+        ...
+
+
+@define
+class AtRandom:
+    """Up to `most` failures of any tasks, each moment as likely as another."""
+
+    random: Random
+    most: int
+    odds: float = 0.05
+
+    def due(self, c: Configuration, step: Step | None) -> tuple[Step, ...]:  # noqa: ARG002
+        if self.most == 0 or self.random.random() >= self.odds:
+            return ()
+        self.most -= 1
+        processors = list(c.dataflow.processors.values())
+        return (processors[int(self.random.random() * len(processors))].fail,)
+
+
+@define
+class Scheduled:
+    """The failures of a case: in list order, each once, the next armed when the one before has fired."""
+
+    failures: tuple[Failure, ...]
+    random: Random
+    fired: int = 0
+    _last_gce: int = field(default=0, init=False)
+
+    def due(self, c: Configuration, step: Step | None) -> tuple[Step, ...]:
+        if self.fired == len(self.failures):
+            return ()
+        failure = self.failures[self.fired]
+        epoch = gce(c)
+        just_committed = epoch if epoch > self._last_gce else 0
+        self._last_gce = epoch
+        if isinstance(failure, Crash):
+            strikes = _crashes(failure, c, step)
+        elif isinstance(failure, Restart):
+            strikes = epoch >= failure.epoch
+        elif isinstance(failure, Kill) and failure.phase == "commit":
+            strikes = just_committed == failure.epoch
+        elif isinstance(failure, Kill) and failure.phase == "recovery":
+            strikes = bool(c.failed) and in_flight(c, failure.epoch)
+        else:
+            strikes = self._strikes_in_flight(failure, c, step)
+        if not strikes:
+            return ()
+        self.fired += 1
+        if isinstance(failure, Crash):
+            return (c.dataflow.processors[failure.task].fail,)
+        return tuple(processor.fail for processor in c.dataflow.processors.values())
+
+    def _strikes_in_flight(self, failure: Failure, c: Configuration, step: Step | None) -> bool:
+        """A kill or partition while its epoch is being processed, or while its snapshot is under way."""
+        if step is None or step.rule is Rule.RECOVER:
+            return False
+        snapshot = isinstance(failure, Kill) and failure.phase == "snapshot"
+        commits = step.rule is Rule.BORDER and _commits(c, step, failure.epoch)
+        if snapshot:
+            possible = commits or _archived(c, failure.epoch)
+        else:
+            possible = epoch_of(c, step.task) == failure.epoch or in_flight(c, failure.epoch)
+        return possible and (commits or self.random.random() < ODDS)
+
+
+def handled(c: Configuration, task: str) -> int:
+    """How many events of its current epoch a task has handled since it last started it."""
+    before = epoch_of(c, task) - 1
+    inputs = c.dataflow.processors[task].inputs
+    return sum(c.numbers[task][stream] - committed(c.messages[stream], before) for stream in inputs)
+
+
+def in_flight(c: Configuration, epoch: int) -> bool:
+    """Whether some message of that epoch has been taken, and the epoch is not committed."""
+    return gce(c) < epoch and any(
+        c.numbers[name][stream] > committed(c.messages[stream], epoch - 1)
+        for name, processor in c.dataflow.processors.items()
+        for stream in processor.inputs
+    )
+
+
+def _crashes(crash: Crash, c: Configuration, step: Step | None) -> bool:
+    if step is None or step.task != crash.task or epoch_of(c, crash.task) != crash.epoch:
+        return False
+    if crash.event == BORDER:
+        return step.rule is Rule.BORDER
+    # At the border the epoch had fewer events than the crash waits for, unless its event has already passed.
+    passed = handled(c, crash.task)
+    return passed == crash.event or (step.rule is Rule.BORDER and passed < int(crash.event))
+
+
+def _archived(c: Configuration, epoch: int) -> bool:
+    """Whether the snapshot of that epoch is under way: taken by some task and not by all."""
+    return gce(c) < epoch and any(len(archive) > epoch for archive, _ in c.states.values())
+
+
+def _commits(c: Configuration, step: Step, epoch: int) -> bool:
+    """Whether this border step would complete that epoch: all others have archived it."""
+    others = (len(archive) - 1 for name, (archive, _) in c.states.items() if name != step.task)
+    return epoch_of(c, step.task) == epoch and all(archived >= epoch for archived in others)

@@ -1,0 +1,1 @@
+"""Hypothesis strategies for graphs, programs, inputs and failure schedules."""

@@ -1,0 +1,1 @@
+"""Consumers of a campaign's events: summary, HTML, badge, JUnit."""
