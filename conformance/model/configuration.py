@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from conformance.case import Case, Epochs
-from conformance.programs import Event, Outputs
+from conformance.programs import Event, Outputs, Program
 
 T = TypeVar("T")
 
@@ -40,7 +40,9 @@ class Log(Generic[T]):
     `items` and `length` are open for the rules, which read `items[n] if n < length` at every step. Nobody else looks.
     """
 
-    __slots__ = ("items", "length")
+    __slots__ = ("_hash", "items", "length")
+
+    _hash: int
 
     def __init__(self, items: list[T], length: int) -> None:
         self.items = items
@@ -70,7 +72,12 @@ class Log(Generic[T]):
         return self.items is other.items or list(self) == list(other)
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
+        # Kept, because configurations share most of their logs; not set in advance, because most are never hashed.
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(tuple(self))
+            return self._hash
 
     def __repr__(self) -> str:
         return f"Log({list(self)})"
@@ -138,21 +145,22 @@ Trace: TypeAlias = tuple[Step, ...]
 RECOVER = Step(Rule.RECOVER)
 
 
-@frozen(eq=False)
+@frozen
 class Processor:
     """Pi_p = TK<f, [S_i], o>, with the steps it may ever take."""
 
     name: str
-    function: Callable[[Any, Event], tuple[Any, Outputs]]
-    start: Any
+    program: Program[Any]
     inputs: tuple[str, ...]
     output: str
     events: tuple[Step, ...]
     border: Step
     fail: Step
+    function: Callable[[Any, Event], tuple[Any, Outputs]] = field(eq=False, repr=False)
+    """f: the program's call, looked up once."""
 
 
-@frozen(eq=False)
+@frozen
 class Dataflow:
     """Pi and D: what no step changes. Processors are in topological order."""
 
@@ -168,13 +176,13 @@ class Dataflow:
         processors = {
             task.name: Processor(
                 name=task.name,
-                function=task.program.__call__,
-                start=task.program.initial,
+                program=task.program,
                 inputs=task.inputs,
                 output=task.output,
                 events=tuple(Step(Rule.EVENT, task.name, stream) for stream in task.inputs),
                 border=Step(Rule.BORDER, task.name),
                 fail=Step(Rule.FAIL, task.name),
+                function=task.program.__call__,
             )
             for task in case.graph.in_order
         }
@@ -228,7 +236,7 @@ def initial(case: Case) -> Configuration:
     processors = dataflow.processors.values()
     return Configuration(
         dataflow=dataflow,
-        states={p.name: (Log.of(p.start), (1, p.start)) for p in processors},
+        states={p.name: (Log.of(p.program.initial), (1, p.program.initial)) for p in processors},
         numbers={p.name: dict.fromkeys((*p.inputs, p.output), 0) for p in processors},
         messages=dataflow.initial,
     )

@@ -1,5 +1,6 @@
 """The lemmas and theorems over generated executions."""
 
+from itertools import pairwise
 from random import Random
 
 from hypothesis import given
@@ -16,11 +17,12 @@ from conformance.model.explanation import (
     is_monotonic,
 )
 from conformance.model.explore import out_of
-from conformance.model.rules import apply, successor, take
+from conformance.model.rules import apply, take
 from conformance.model.snapshot import lcs, observed, out
 from conformance.model.trace import causes, configurations, last, permuted, preserves, shuffled, valid
 from conformance.model.wellformed import faults
 from tests.lemmas import (
+    check_configuration,
     check_construction,
     check_generations,
     check_independence,
@@ -33,22 +35,17 @@ from tests.small import enabled, runs
 @given(runs())
 def test_every_step_keeps_what_the_paper_says_of_steps(run):
     case, trace = run
-    c = initial(case)
-    for step in trace:
-        after = successor(c, step)
-        check_step(c, step, after)
-        c = after
+    along = list(configurations(initial(case), trace))
+    facts = [check_configuration(c) for c in along]
+    for step, (c, after), (before_it, after_it) in zip(trace, pairwise(along), pairwise(facts), strict=True):
+        check_step(c, step, after, before_it, after_it)
 
 
 @given(runs())
 def test_steps_of_different_tasks_commute(run):
     case, trace = run
     c = last(initial(case), trace)
-    steps = [step for step in enabled(c, failing=True) if step.task]
-    for one in steps:
-        for other in steps:
-            if one.task != other.task:
-                check_independence(c, one, other)
+    check_independence(c, [step for step in enabled(c, failing=True) if step.task])
 
 
 @given(runs())
