@@ -23,7 +23,7 @@ Epochs: TypeAlias = tuple[tuple[Event, ...], ...]
 Phase: TypeAlias = Literal["processing", "snapshot", "commit", "recovery"]
 
 BORDER = "border"
-PHASES = ("processing", "snapshot", "commit", "recovery")
+PHASES: tuple[Phase, ...] = ("processing", "snapshot", "commit", "recovery")
 TARGETS = ("worker", "coordinator")
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)

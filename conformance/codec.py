@@ -216,6 +216,21 @@ def encode_case(case: Case) -> dict[str, Any]:
     return encoded
 
 
+def write_case(path: Path, case: Case) -> None:
+    """
+    A case file, laid out for people: one line for each task and each field.
+
+    It is there whole or not at all.
+    """
+    encoded = encode_case(case)
+    tasks = ",\n".join(f"      {json.dumps(task)}" for task in encoded["graph"]["tasks"])
+    graph = f'{{\n    "sources": {json.dumps(encoded["graph"]["sources"])},\n    "tasks": [\n{tasks}\n    ]\n  }}'
+    fields = [f'  "{key}": {graph if key == "graph" else json.dumps(value)}' for key, value in encoded.items()]
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
 def _encode_task(task: Task) -> dict[str, Any]:
     program: Program[Any] = task.program
     return {

@@ -53,6 +53,10 @@ class Unreadable(ConformanceError):
         return f"{self.file}: {self.because}. {self.hint}"
 
 
+class Unwritable(Unreadable):
+    """A place where nothing can be written, or where something would be overwritten."""
+
+
 class Inapplicable(ConformanceError):
     """A step of a trace that the configuration before it does not allow."""
 

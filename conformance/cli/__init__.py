@@ -16,6 +16,7 @@ INTERRUPTED = 130
 OUR_BUG = 70
 
 COMMANDS = {
+    "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),
     "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from conformance.cli.options import FILE, as_json
 from conformance.codec import decode_trace, encode_trace, read, read_case
 from conformance.model.configuration import Configuration, initial
 from conformance.model.construction import explain as construct
@@ -14,9 +15,6 @@ from conformance.model.execution import run as execute
 from conformance.model.explore import explore as search
 from conformance.model.snapshot import gce, observed
 from conformance.model.trace import configurations
-
-FILE = click.Path(path_type=Path)
-as_json = click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else there.")
 
 
 @click.group()

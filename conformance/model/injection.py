@@ -68,7 +68,7 @@ class Scheduled:
         elif isinstance(failure, Kill) and failure.phase == "commit":
             strikes = just_committed == failure.epoch
         elif isinstance(failure, Kill) and failure.phase == "recovery":
-            strikes = bool(c.failed) and in_flight(c, failure.epoch)
+            strikes = any(epoch_of(c, task) >= failure.epoch for task in c.failed)
         else:
             strikes = self._strikes_in_flight(failure, c, step)
         if not strikes:

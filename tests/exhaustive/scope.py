@@ -7,12 +7,13 @@ epochs multiply), the tasks with most of them count instead, which makes orders 
 failure and recovery there is; the same graph with fewer events still runs with `digest`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, permutations, product
 from math import factorial, prod
+from random import Random
 
 from conformance.case import Case, Graph, Task
-from conformance.programs import Count, Digest
+from conformance.programs import Count, Digest, Program
 
 Shape = tuple[frozenset[int], ...]
 """For each task the streams it reads; sources are 0..n-1, the k-th task's output is n+k."""
@@ -56,7 +57,24 @@ def cases(shape: Shape, sources: int, *, epochs: int, events: int, most: int) ->
         yield Case(graph(shape, sources, counting(shape, by_source, most)), inputs)
 
 
-def graph(shape: Shape, sources: int, programs: list[object]) -> Graph:
+def sampled(
+    shape: Shape, sources: int, *, epochs: int, events: int, programs: Sequence[Program], samples: int
+) -> Iterator[Case]:
+    """The shape with other programs and other events, some of each, always the same."""
+    random = Random(repr(shape))
+    for _ in range(samples):
+        chosen = [random.choice(programs) for _ in shape]
+        inputs = {
+            f"s{source}": tuple(
+                tuple(random.choice((0, 1, 2, 3, "reset")) for _ in range(random.randint(0, events)))
+                for _ in range(epochs)
+            )
+            for source in range(sources)
+        }
+        yield Case(graph(shape, sources, chosen), inputs)
+
+
+def graph(shape: Shape, sources: int, programs: list[Program]) -> Graph:
     """The shape as a graph."""
     names = [f"s{number}" for number in range(sources)] + [f"o{number}" for number in range(len(shape))]
     tasks = tuple(
@@ -77,10 +95,10 @@ def interleavings(shape: Shape, by_source: list[tuple[int, ...]]) -> list[int]:
     return orders
 
 
-def counting(shape: Shape, by_source: list[tuple[int, ...]], most: int) -> list[object]:
+def counting(shape: Shape, by_source: list[tuple[int, ...]], most: int) -> list[Program]:
     """`digest` for every task, `count` for those that would take the orders above `most`."""
     orders = interleavings(shape, by_source)
-    programs: list[object] = [Digest()] * len(shape)
+    programs: list[Program] = [Digest()] * len(shape)
     while prod(orders) > most:
         widest = orders.index(max(orders))
         programs[widest] = Count()

@@ -21,10 +21,11 @@ from tests.lemmas import (
     check_independence,
     check_step,
 )
-from tests.small import enabled
+from tests.small import PROGRAMS, enabled
 
-ORDERS = 40
-"""How many interleavings of a case are told apart at most; see `scope`."""
+ORDERS = 12
+ORDERS_REDUCED = 300
+"""How many interleavings of a case are told apart at most, by the full and by the reduced search; see `scope`."""
 
 
 class Checker:
@@ -77,8 +78,16 @@ def check_reduced(case: Case, failures: int) -> Exploration:
     return reduced
 
 
+def name(shape: scope.Shape) -> str:
+    return "-".join("".join(map(str, sorted(reads))) for reads in shape)
+
+
 def named(shapes: list[scope.Shape]) -> list[object]:
-    return [pytest.param(shape, id="-".join("".join(map(str, sorted(reads))) for reads in shape)) for shape in shapes]
+    return [pytest.param(shape, id=name(shape)) for shape in shapes]
+
+
+def named_with_sources(shapes: list[tuple[int, scope.Shape]]) -> list[object]:
+    return [pytest.param(sources, shape, id=f"{sources}:{name(shape)}") for sources, shape in shapes]
 
 
 @pytest.mark.parametrize("shape", named(scope.shapes(2, 1) + scope.shapes(2, 2)))
@@ -87,18 +96,28 @@ def test_a_slice_for_every_commit(shape: scope.Shape) -> None:
         check(case, failures=1)
 
 
+UP_TO_TWO_TASKS = [(sources, shape) for sources in (1, 2) for tasks in (1, 2) for shape in scope.shapes(sources, tasks)]
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("shape", named(scope.shapes(1, 1) + scope.shapes(1, 2)))
-def test_up_to_two_tasks_on_one_source(shape: scope.Shape) -> None:
-    for case in scope.cases(shape, 1, epochs=2, events=2, most=ORDERS):
+@pytest.mark.parametrize(("sources", "shape"), named_with_sources(UP_TO_TWO_TASKS))
+def test_up_to_two_tasks(sources: int, shape: scope.Shape) -> None:
+    for case in scope.cases(shape, sources, epochs=2, events=2, most=ORDERS):
         check(case, failures=2)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("shape", named(scope.shapes(2, 1) + scope.shapes(2, 2)))
-def test_up_to_two_tasks_on_two_sources(shape: scope.Shape) -> None:
-    for case in scope.cases(shape, 2, epochs=2, events=2, most=ORDERS):
-        check(case, failures=2)
+@pytest.mark.parametrize(("sources", "shape"), named_with_sources(UP_TO_TWO_TASKS))
+def test_up_to_two_tasks_with_every_order_told_apart(sources: int, shape: scope.Shape) -> None:
+    for case in scope.cases(shape, sources, epochs=2, events=2, most=ORDERS_REDUCED):
+        check_reduced(case, failures=2)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("sources", "shape"), named_with_sources(UP_TO_TWO_TASKS))
+def test_up_to_two_tasks_with_other_programs(sources: int, shape: scope.Shape) -> None:
+    for case in scope.sampled(shape, sources, epochs=2, events=1, programs=PROGRAMS, samples=12):
+        check(case, failures=1)
 
 
 @pytest.mark.exhaustive
@@ -111,5 +130,5 @@ def test_three_tasks_on_one_source(shape: scope.Shape) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shape", named(scope.shapes(2, 3)))
 def test_three_tasks_on_two_sources_reduced(shape: scope.Shape) -> None:
-    for case in scope.cases(shape, 2, epochs=2, events=1, most=ORDERS):
+    for case in scope.cases(shape, 2, epochs=2, events=1, most=ORDERS_REDUCED):
         check_reduced(case, failures=1)

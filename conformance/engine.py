@@ -1,0 +1,61 @@
+"""What an engine can do, said in advance, so that nothing is asked of it that it cannot."""
+
+from collections.abc import Iterator
+
+from attrs import field, frozen
+
+from conformance.case import FAILURES, Case, Crash, Failure, Kill
+from conformance.programs import PROGRAMS
+
+
+def names(failure: Failure) -> Iterator[str]:
+    """
+    The capabilities that cover a failure, from the widest to the narrowest.
+
+    A kill of a worker in its snapshot phase is covered by `kill`, `kill:worker` and `kill:worker:snapshot`; other
+    failures have one name, their kind.
+    """
+    yield failure.kind
+    if isinstance(failure, Kill):
+        yield f"kill:{failure.target}"
+        yield f"kill:{failure.target}:{failure.phase or 'processing'}"
+
+
+@frozen
+class Capabilities:
+    """What an engine supports. The default is everything."""
+
+    failures: frozenset[str] = field(default=frozenset(FAILURES), converter=frozenset)
+    programs: frozenset[str] = field(default=frozenset(PROGRAMS), converter=frozenset)
+    holds: bool = True
+    most_tasks: int | None = None
+    most_events: int | None = None
+
+    def fails(self, failure: Failure) -> bool:
+        """Whether the engine's adapter can make this failure happen."""
+        return any(name in self.failures for name in names(failure))
+
+    def unsupported(self, case: Case) -> tuple[str, ...]:
+        """What of a case is beyond this engine, in words; nothing, if it can run it."""
+        wanted = {task.program.op for task in case.graph.tasks} - self.programs
+        beyond = [f"program {op}" for op in sorted(wanted)]
+        beyond += [f"failure {' '.join(_words(f))}" for f in case.failures if not self.fails(f)]
+        if case.holds and not self.holds:
+            beyond.append("holds")
+        if self.most_tasks is not None and len(case.graph.tasks) > self.most_tasks:
+            beyond.append(f"{len(case.graph.tasks)} tasks, at most {self.most_tasks}")
+        largest = max(len(events) for epochs in case.inputs.values() for events in epochs)
+        if self.most_events is not None and largest > self.most_events:
+            beyond.append(f"{largest} events in an epoch, at most {self.most_events}")
+        return tuple(dict.fromkeys(beyond))
+
+
+def _words(failure: Failure) -> Iterator[str]:
+    yield failure.kind
+    if isinstance(failure, Kill):
+        yield from (failure.target, f"in {failure.phase or 'processing'}")
+    elif isinstance(failure, Crash):
+        yield failure.task
+
+
+EVERYTHING = Capabilities()

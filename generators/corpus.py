@@ -1,0 +1,12 @@
+"""Hand-written cases, one for each shape of bug that engines have had after recovery. They run before the generated."""
+
+from importlib.resources import as_file, files
+
+from conformance.case import Case
+from conformance.codec import read_case
+
+
+def corpus() -> dict[str, Case]:
+    """Every case of the corpus by the name of its file, in order. A case's own name says what it is for."""
+    with as_file(files("generators") / "corpus") as folder:
+        return {file.stem: read_case(file) for file in sorted(folder.glob("*.json"))}
