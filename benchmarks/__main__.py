@@ -7,7 +7,7 @@ from importlib import import_module
 
 from conformance import __version__
 
-ALL = ("model",)
+ALL = ("model", "generators")
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from generators.collect import Numbered, collect
 from generators.corpus import corpus
 from generators.failures import failures, holds
 from generators.graphs import graphs
-from generators.inputs import events, inputs, segments
+from generators.inputs import events, inputs
 from generators.programs import programs
 from generators.situations import SITUATIONS, situations
 from generators.sizes import DEEP, DEFAULT, Size
@@ -36,6 +36,5 @@ __all__ = [
     "holds",
     "inputs",
     "programs",
-    "segments",
     "situations",
 ]

@@ -1,13 +1,15 @@
 """Whole cases."""
 
-from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from collections.abc import Sequence
 
-from conformance.case import Case, Graph
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from conformance.case import Case
 from conformance.engine import EVERYTHING, Capabilities
-from generators.failures import failures, holds
-from generators.graphs import graphs
-from generators.inputs import inputs
+from generators.failures import Idea, delays, holds_of, ideas, schedule_of
+from generators.graphs import Sketch, graph_of, sketches
+from generators.inputs import Arrivals, arrivals, inputs_of
 from generators.programs import programs
 from generators.sizes import DEFAULT, Size
 
@@ -17,22 +19,29 @@ def cases(*, capabilities: Capabilities = EVERYTHING, size: Size = DEFAULT) -> S
     Cases that an engine of these capabilities can run.
 
     Shrinks towards one `digest` that reads one empty epoch and never fails.
+
+    Graph, input, failures and holds are drawn apart from each other and refer to each other by numbers that always mean
+    something. So any part of a case can be taken away while the rest of it stays what it was: that is what makes cases
+    shrink well (and drawing them fast, as no strategy depends on a value).
     """
     size = size.within(capabilities)
     ops = programs(ops=capabilities.programs)
-    shapes = graphs(sources=size.sources, tasks=size.tasks, inputs=size.inputs, programs=ops)
-    return _cases(shapes, st.integers(1, size.epochs), capabilities, size)
 
+    def put_together(
+        drawn: tuple[Sketch, Sequence[Arrivals], Sequence[Idea], Sequence[tuple[int, int]]],
+    ) -> Case:
+        sketch, epochs, struck, late = drawn
+        graph = graph_of(sketch, size.sources)
+        return Case(
+            graph=graph,
+            inputs=inputs_of(epochs, graph.sources, most=size.events, flood=size.flood),
+            failures=schedule_of(struck, graph, len(epochs)),
+            holds=holds_of(late, graph, len(epochs)),
+        )
 
-@st.composite
-def _cases(
-    draw: DrawFn, shapes: SearchStrategy[Graph], lengths: SearchStrategy[int], capabilities: Capabilities, size: Size
-) -> Case:
-    graph = draw(shapes)
-    epochs = draw(lengths)
-    return Case(
-        graph=graph,
-        inputs=draw(inputs(graph=graph, epochs=epochs, most=size.events, flood=size.flood)),
-        failures=draw(failures(graph=graph, epochs=epochs, capabilities=capabilities, most=size.failures)),
-        holds=draw(holds(graph=graph, epochs=epochs, most=size.holds)),
-    )
+    return st.tuples(
+        sketches(tasks=size.tasks, inputs=size.inputs, programs=ops),
+        st.lists(arrivals(most=size.events, flood=size.flood), min_size=1, max_size=size.epochs),
+        ideas(epochs=size.epochs, capabilities=capabilities, most=size.failures),
+        delays(epochs=size.epochs, most=size.holds),
+    ).map(put_together)

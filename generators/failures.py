@@ -1,25 +1,30 @@
 """Failure schedules, and holds that make epochs overlap."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from conformance.case import BORDER, PHASES, TARGETS, Crash, Failure, Graph, Hold, Kill, Partition, Restart
+from conformance.case import BORDER, PHASES, TARGETS, Crash, Failure, Graph, Hold, Kill, Partition, Phase, Restart
 from conformance.engine import EVERYTHING, Capabilities
 
-_Idea: TypeAlias = Callable[[str, int, int | str, Failure | None], Failure | None]
+AGAIN = "again"
+"""The failure before, once more at the same point."""
+
+AT_ONCE = "at once"
+"""A crash with no progress since the failure before: at the first event of the epoch that is being done again."""
+
+NONE = "none"
+
+WEIGHTS = {NONE: 25, "crash": 10, "kill": 14, "restart": 3, "partition": 3, AGAIN: 6, AT_ONCE: 10}
 """
-Makes a failure of a task, an epoch, an event, and the failure before it if that is still to be recovered from.
-
-None where there is nothing to make: no failure to repeat, no recovery to disturb.
+How likely each is, and what shrinks to what: nothing is simplest, then crashes; what depends on the failure before
+comes last, so that nothing has to shrink past it.
 """
 
-
-_EVENTS: tuple[int | str, ...] = (0, 1, BORDER, 2)
+Idea: TypeAlias = tuple[str, int, int, int | str, tuple[str, Phase]]
+"""A kind, a task by number, an epoch, an event, and what a kill is aimed at."""
 
 
 def failures(
@@ -30,80 +35,91 @@ def failures(
 
     Shrinks towards no failure, then one early crash of the first task.
     """
-    return _schedules(tuple(task.name for task in graph.tasks), epochs, capabilities, most)
+    drawn = ideas(epochs=epochs, capabilities=capabilities, most=most)
+    return drawn.map(lambda each: schedule_of(each, graph, epochs))
 
 
-@cache
-def _schedules(
-    tasks: tuple[str, ...], epochs: int, capabilities: Capabilities, most: int
-) -> SearchStrategy[tuple[Failure, ...]]:
-    ideas = [idea for weight, idea in _ideas(capabilities) for _ in range(weight)]
-    if most == 0 or not ideas:
-        return st.just(())
-    one = st.tuples(
-        st.sampled_from(ideas),
-        st.sampled_from(tasks),
+def ideas(*, epochs: int, capabilities: Capabilities, most: int) -> SearchStrategy[Sequence[Idea]]:
+    """Schedules before they are put together: every list of these makes one, for any graph."""
+    aims = [aim for aim in _aims() if capabilities.fails(Kill(aim[0], 1, aim[1]))]
+    possible = {NONE, *(capabilities.failures & {"crash", "restart", "partition"})}
+    possible |= {AGAIN, AT_ONCE} if "crash" in possible else set()
+    possible |= {"kill"} if aims else set()
+    kinds = [kind for kind, weight in WEIGHTS.items() if kind in possible for _ in range(weight)]
+    places: tuple[int | str, ...] = (0, 1, BORDER, 2)
+    idea = st.tuples(
+        st.sampled_from(kinds),
+        st.integers(0, 11),
         st.integers(1, epochs),
-        st.sampled_from(_EVENTS),
+        st.sampled_from(places),
+        st.sampled_from(aims or _aims()),
     )
-    calm = st.sampled_from([True] + [False] * 7)
-    drawn = st.tuples(calm, st.lists(one, min_size=1, max_size=most))
-    return drawn.map(lambda pair: () if pair[0] else tuple(_that_fire(pair[1], epochs)))
+    return st.tuples(*[idea] * most)
 
 
-def _ideas(capabilities: Capabilities) -> Iterator[tuple[int, _Idea]]:
-    """What may strike, and how likely. Crashes come first, as they are the easiest to understand."""
-    if "crash" in capabilities.failures:
-        yield 9, lambda task, epoch, event, _: Crash(task, epoch, event)
-        yield 3, lambda _task, _epoch, _event, before: before
-        yield 3, lambda task, _, _event, before: None if before is None else Crash(task, before.epoch, 0)
-    for target in TARGETS:
-        for phase in PHASES:
-            kill = Kill(target, 1, None if phase == "processing" else phase)
-            if capabilities.fails(kill):
-                yield 2 if phase == "recovery" else 1, _kill_in_recovery(kill) if phase == "recovery" else _kill(kill)
-    if "restart" in capabilities.failures:
-        yield 2, lambda _, epoch, _event, _before: Restart(epoch)
-    if "partition" in capabilities.failures:
-        yield 2, lambda _, epoch, _event, _before: Partition("worker", epoch, 1)
+def _aims() -> list[tuple[str, Phase]]:
+    """Every target and phase; a recovery twice, as half of these find nothing to recover from."""
+    return [(target, phase) for phase in (*PHASES, PHASES[-1]) for target in TARGETS]
 
 
-def _kill(kill: Kill) -> _Idea:
-    return lambda _, epoch, _event, _before: evolve(kill, epoch=epoch)
-
-
-def _kill_in_recovery(kill: Kill) -> _Idea:
-    return lambda _, _epoch, _event, before: None if before is None else evolve(kill, epoch=before.epoch)
-
-
-def _that_fire(drawn: Sequence[tuple[_Idea, str, int, int | str]], epochs: int) -> Iterator[Failure]:
+def schedule_of(drawn: Sequence[Idea], graph: Graph, epochs: int) -> tuple[Failure, ...]:
     """
-    The schedule these ideas come to, each at a point that is still ahead when it is armed.
+    The schedule that these ideas come to, each failure at a point that is still ahead when it is armed.
 
     A failure in an uncommitted epoch is followed by a recovery that does this epoch again, so whatever comes next may
-    strike in the same epoch or later; after a commit or a restart only in a later one, and where there is none the
-    schedule ends.
+    strike in the same epoch or later: failures go by epoch, otherwise as they were drawn. What strikes after the
+    commit of an epoch goes last in it, and only one of them. (Sorting leaves each failure its own epoch, whichever
+    others are taken away; moving a late one on would not.)
     """
-    earliest = 1
-    before: Failure | None = None
-    for idea, task, epoch, event in drawn:
-        if earliest > epochs:
-            return
-        failure = idea(task, max(epoch, earliest), event, before)
-        if failure is None:
-            continue
-        yield failure
-        commits = isinstance(failure, Restart) or (isinstance(failure, Kill) and failure.phase == "commit")
-        earliest = failure.epoch + 1 if commits else failure.epoch
-        before = None if commits else failure
+    tasks = [task.name for task in graph.tasks]
+    found: list[Failure] = []
+    for kind, number, epoch, event, aim in drawn:
+        before = found[-1] if found and not _commits(found[-1]) else None
+        failure = _failure(kind, tasks[number % len(tasks)], min(epoch, epochs), event, aim, before)
+        if failure is not None and not (_commits(failure) and failure.epoch in map(_committed, found)):
+            found.append(failure)
+    return tuple(sorted(found, key=lambda failure: (failure.epoch, _commits(failure))))
+
+
+def _commits(failure: Failure) -> bool:
+    """Whether it strikes when its epoch is committed already."""
+    return isinstance(failure, Restart) or (isinstance(failure, Kill) and failure.phase == "commit")
+
+
+def _committed(failure: Failure) -> int | None:
+    return failure.epoch if _commits(failure) else None
+
+
+def _failure(
+    kind: str, task: str, epoch: int, event: int | str, aim: tuple[str, Phase], before: Failure | None
+) -> Failure | None:
+    target, phase = aim
+    alone: dict[str, Failure | None] = {
+        NONE: None,
+        "crash": Crash(task, epoch, event),
+        AGAIN: before,
+        AT_ONCE: Crash(task, before.epoch, 0) if before else None,
+        "restart": Restart(epoch),
+        "partition": Partition("worker", epoch, 1),
+    }
+    if kind in alone:
+        return alone[kind]
+    if phase == "recovery":
+        return Kill(target, before.epoch, phase) if before else None
+    return Kill(target, epoch, None if phase == "processing" else phase)
 
 
 def holds(*, graph: Graph, epochs: int, most: int = 2) -> SearchStrategy[tuple[Hold, ...]]:
     """Tasks that are late for an epoch: slow branches of diamonds, late sources. Shrinks towards none."""
-    return _holds(tuple(task.name for task in graph.tasks), epochs, most)
+    return delays(epochs=epochs, most=most).map(lambda drawn: holds_of(drawn, graph, epochs))
 
 
-@cache
-def _holds(tasks: tuple[str, ...], epochs: int, most: int) -> SearchStrategy[tuple[Hold, ...]]:
-    hold = st.builds(Hold, st.sampled_from(tasks), st.integers(1, epochs))
-    return st.lists(hold, max_size=most, unique=True).map(tuple)
+def delays(*, epochs: int, most: int) -> SearchStrategy[Sequence[tuple[int, int]]]:
+    """Holds before they are put together: a task by number, and an epoch."""
+    return st.lists(st.tuples(st.integers(0, 11), st.integers(1, epochs)), max_size=most)
+
+
+def holds_of(drawn: Sequence[tuple[int, int]], graph: Graph, epochs: int) -> tuple[Hold, ...]:
+    """The holds that these numbers come to, each once."""
+    tasks = [task.name for task in graph.tasks]
+    return tuple(dict.fromkeys(Hold(tasks[number % len(tasks)], min(epoch, epochs)) for number, epoch in drawn))

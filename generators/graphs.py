@@ -1,7 +1,7 @@
 """Dataflow graphs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -12,6 +12,12 @@ from generators.programs import programs as any_programs
 
 SOURCES = "abcd"
 TASKS = "tuvwxyzpqrmn"
+
+REFERENCES = (0, 1, 2, -1, -1, -1, -1, -1, -2, -2, 3, 4)
+"""What a task may refer to: sources and then outputs from 0 on, or from -1 on the newest. The newest make it deep."""
+
+Sketch: TypeAlias = Sequence[tuple[Sequence[int], Program[Any]]]
+"""For each task what it reads, by number, and what it does."""
 
 
 def graphs(
@@ -25,27 +31,33 @@ def graphs(
     Graphs of at most so many sources, tasks, and inputs a task: chains, joins, diamonds, disjoint parts.
 
     Shrinks towards one task that reads one source.
-
-    A task refers to what it reads by numbers that are reduced to the streams there are, so that the rest of a graph
-    keeps its meaning when a task in the middle of it is taken away.
     """
-    references = st.lists(st.integers(0, 11), min_size=1, max_size=inputs)
-    task = st.tuples(references, any_programs() if programs is None else programs)
-    drawn = st.tuples(st.integers(1, sources), st.lists(task, min_size=1, max_size=tasks))
-    return drawn.map(lambda pair: _graph(SOURCES[: pair[0]], pair[1]))
+    drawn = sketches(tasks=tasks, inputs=inputs, programs=programs or any_programs())
+    return drawn.map(lambda sketch: graph_of(sketch, sources))
 
 
-def _graph(sources: str, drawn: Sequence[tuple[list[int], Program[Any]]]) -> Graph:
-    """The graph these numbers come to. Sources that nobody reads are left out, and the others take their names."""
-    streams = list(sources)
+def sketches(*, tasks: int, inputs: int, programs: SearchStrategy[Program[Any]]) -> SearchStrategy[Sketch]:
+    """Graphs before they are put together: every list of these makes one, so that tasks can be taken away at will."""
+    references = st.lists(st.sampled_from(REFERENCES), min_size=1, max_size=inputs)
+    return st.lists(st.tuples(references, programs), min_size=1, max_size=tasks)
+
+
+def graph_of(sketch: Sketch, sources: int) -> Graph:
+    """
+    The graph that a sketch comes to.
+
+    Numbers go round and round the streams there are, so each of them means something. Sources that nobody reads are
+    left out, and the others take their names.
+    """
+    streams = list(SOURCES[:sources])
     reads = []
-    for name, (references, _) in zip(TASKS, drawn, strict=False):
-        reads.append(tuple(dict.fromkeys(streams[number % len(streams)] for number in references)))
+    for name, (references, _) in zip(TASKS, sketch, strict=False):
+        reads.append([streams[place] for place in sorted({number % len(streams) for number in references})])
         streams.append(f"{name}-out")
     read = {stream for each in reads for stream in each}
-    renamed = dict(zip((source for source in sources if source in read), SOURCES, strict=False))
+    renamed = dict(zip((source for source in SOURCES[:sources] if source in read), SOURCES, strict=False))
     tasks = tuple(
         Task(name, tuple(renamed.get(stream, stream) for stream in each), f"{name}-out", program)
-        for name, each, (_, program) in zip(TASKS, reads, drawn, strict=False)
+        for name, each, (_, program) in zip(TASKS, reads, sketch, strict=False)
     )
     return Graph(tuple(renamed.values()), tasks)

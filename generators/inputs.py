@@ -1,6 +1,8 @@
 """Recorded input: what each source carries."""
 
-from functools import cache
+from collections.abc import Sequence
+from itertools import islice
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -20,7 +22,10 @@ largest integer; and text that somebody will forget to escape.
 """
 
 FEW = 8
-"""Up to so many events are drawn one by one; more are made by rule, as nobody would look at each."""
+"""Up to so many events of an epoch are drawn one by one; more are made by rule, as nobody would look at each."""
+
+Arrivals: TypeAlias = Sequence[tuple[int, Event, int]]
+"""What arrives in an epoch, in runs: at which source, by number; what; and how many of the kind."""
 
 
 def events() -> SearchStrategy[Event]:
@@ -28,36 +33,45 @@ def events() -> SearchStrategy[Event]:
     return st.sampled_from(EVENTS)
 
 
-@cache
-def segments(*, most: int = 5, flood: int = 0) -> SearchStrategy[tuple[Event, ...]]:
-    """
-    One epoch of one source: at most so many events, or, now and then, a flood of them.
-
-    Shrinks towards an empty one.
-    """
-    few = st.lists(events(), max_size=min(most, FEW)).map(tuple)
-    kinds = [few] * 6
-    if most > FEW:
-        kinds += [st.builds(_ramp, st.integers(0, most), st.integers(1, 6))] * 3
-    if flood:
-        kinds += [st.builds(_ramp, st.just(flood), st.integers(1, 6))]
-    return few if kinds[-1] is few else st.one_of(kinds)
-
-
-def _ramp(length: int, step: int) -> tuple[Event, ...]:
-    return tuple(number * step % 7 for number in range(length))
-
-
 def inputs(*, graph: Graph, epochs: int, most: int = 5, flood: int = 0) -> SearchStrategy[dict[str, Epochs]]:
     """
-    Input for every source of a graph, so many epochs each.
+    Input for every source of a graph: so many epochs, of at most so many events or, now and then, a flood of them.
 
     Empty epochs, silent sources, skew and repeated values come up by themselves. Shrinks towards empty epochs.
     """
-    return _tapes(graph.sources, epochs, most, flood)
+    drawn = st.lists(arrivals(most=most, flood=flood), min_size=epochs, max_size=epochs)
+    return drawn.map(lambda each: inputs_of(each, graph.sources, most=most, flood=flood))
 
 
-@cache
-def _tapes(sources: tuple[str, ...], epochs: int, most: int, flood: int) -> SearchStrategy[dict[str, Epochs]]:
-    one = st.tuples(*[segments(most=most, flood=flood)] * epochs)
-    return st.fixed_dictionaries(dict.fromkeys(sources, one))
+def arrivals(*, most: int, flood: int) -> SearchStrategy[Arrivals]:
+    """
+    One epoch of all sources before it is put together.
+
+    Sources are numbers, round and round, so that an epoch keeps its meaning when a source is taken away.
+    """
+    lengths = [1] * 12
+    if most > FEW:
+        lengths += [most // 8, most // 2, most]
+    if flood:
+        lengths.append(flood)
+    return st.lists(st.tuples(st.integers(0, 3), events(), st.sampled_from(lengths)), max_size=min(2 * most, FEW))
+
+
+def inputs_of(epochs: Sequence[Arrivals], sources: Sequence[str], *, most: int, flood: int) -> dict[str, Epochs]:
+    """The input that these epochs come to: for each source its own, none longer than it may be."""
+    return {
+        source: tuple(_segment(epoch, number, len(sources), most, flood) for epoch in epochs)
+        for number, source in enumerate(sources)
+    }
+
+
+def _segment(epoch: Arrivals, source: int, sources: int, most: int, flood: int) -> tuple[Event, ...]:
+    runs = [(event, length) for number, event, length in epoch if number % sources == source]
+    longest = max((length for _, length in runs), default=0)
+    each = (_nth(event, index) for event, length in runs for index in range(length))
+    return tuple(islice(each, flood if flood and longest == flood else most))
+
+
+def _nth(event: Event, index: int) -> Event:
+    """The index-th of a run: integers count on, so that a run is not one value over and over."""
+    return event if isinstance(event, str) else (event + index) % P

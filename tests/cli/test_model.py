@@ -7,22 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
-
 CASE = str(Path(__file__).parents[2] / "examples" / "incremental-average.json")
-
-
-@pytest.fixture
-def conformance(capsys):
-    """Runs a command line; gives exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture
