@@ -282,7 +282,7 @@ class Case:
                 raise Malformed(f"no input for {source}", "a list of epochs for every source")
             with inside(source):
                 epochs = self.inputs[source]
-                _check_epochs(epochs)
+                check_epochs(epochs)
                 if first is None:
                     first = len(epochs)
                 elif len(epochs) != first:
@@ -298,9 +298,10 @@ class Case:
             integer(placed.epoch, least=1, most=self.epochs)
 
 
-def _check_epochs(epochs: object) -> None:
-    if not isinstance(epochs, tuple) or not 1 <= len(epochs) <= MOST_EPOCHS:
-        raise Malformed(quote(epochs), f"a list of 1 to {MOST_EPOCHS} epochs")
+def check_epochs(epochs: object, *, least: int = 1) -> None:
+    """Refuse what is not a list of epochs of events."""
+    if not isinstance(epochs, tuple) or not least <= len(epochs) <= MOST_EPOCHS:
+        raise Malformed(quote(epochs), f"a list of {least} to {MOST_EPOCHS} epochs")
     for number, events in enumerate(epochs):
         if not isinstance(events, tuple):
             raise Malformed(quote(events), "a list of events", path=(number,))

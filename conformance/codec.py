@@ -16,6 +16,7 @@ import attrs
 from conformance.case import FAILURES, Case, Failure, Graph, Hold, Task
 from conformance.errors import Malformed, Unreadable, inside, quote
 from conformance.model.configuration import RECOVER, Rule, Step, Trace
+from conformance.observation import EngineInfo, Fired, Observation, Observations
 from conformance.programs import PROGRAMS, Program
 
 CASE_FORMAT = "conformance-case/1"
@@ -199,6 +200,66 @@ def _itself(value: Any) -> Any:
 
 def _tuple_if_list(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+OBSERVATIONS_FORMAT = "conformance-observations/1"
+
+
+def read_observations(path: Path) -> Observations:
+    """An observations file, validated whole."""
+    return read(path, decode_observations)
+
+
+def decode_observations(value: object) -> Observations:
+    """JSON to observations."""
+    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log")
+    fields = _fields(value, required=("format", "case", "observations"), optional=optional)
+    form = fields.pop("format")
+    if form != OBSERVATIONS_FORMAT:
+        raise Malformed(quote(form), f'"{OBSERVATIONS_FORMAT}"', path=("format",))
+    with inside("engine"):
+        fields["engine"] = EngineInfo(
+            **_fields(fields.get("engine", {}), required=(), optional=("name", "version", "settings"))
+        )
+    with inside("observations"):
+        fields["observations"] = _list_of(decode_observation, fields["observations"])
+    with inside("fired"):
+        fields["fired"] = _list_of(_decode_fired, fields.get("fired", []))
+    with inside("log"):
+        fields["log"] = _list_of(_itself, fields.get("log", []))
+    return Observations(**fields)
+
+
+def decode_observation(value: object) -> Observation:
+    """JSON to one observation."""
+    fields = _fields(value, required=("streams",), optional=("t",))
+    with inside("streams"):
+        fields["streams"] = _decode_inputs(fields["streams"])
+    return Observation(**fields)
+
+
+def _decode_fired(value: object) -> Fired:
+    return Fired(**_fields(value, required=("failure", "before"), optional=("t", "evidence")))
+
+
+def encode_observations(seen: Observations) -> dict[str, Any]:
+    """Observations as JSON."""
+    encoded = {
+        "format": OBSERVATIONS_FORMAT,
+        "case": seen.case,
+        "engine": attrs.asdict(seen.engine),
+        "epochs": seen.epochs,
+        "atomic": seen.atomic,
+        "snapshots": seen.snapshots,
+        "observations": [{**_present(each), "streams": dict(each.streams)} for each in seen.observations],
+        "fired": [_present(each) for each in seen.fired],
+        "end": seen.end,
+    }
+    if seen.message is not None:
+        encoded["message"] = seen.message
+    if seen.log:
+        encoded["log"] = list(seen.log)
+    return encoded
 
 
 def encode_case(case: Case) -> dict[str, Any]:

@@ -1,0 +1,30 @@
+"""How long the judge looks before it says that it does not know."""
+
+from time import monotonic
+
+from attrs import define, field
+
+from conformance.errors import OutOfBudget
+
+GLANCE = 1024
+"""The clock is looked at once in so many steps."""
+
+
+@define
+class Budget:
+    """Steps and seconds. Running out is never a verdict on the engine."""
+
+    steps: int = 2_000_000
+    seconds: float | None = None
+    _started: float = field(factory=monotonic, init=False)
+    _spent: int = field(default=0, init=False)
+
+    def spend(self, steps: int = 1) -> None:
+        """Note that work was done."""
+        before = self._spent // GLANCE
+        self._spent += steps
+        if self._spent > self.steps:
+            raise OutOfBudget(f"the search was given {self.steps:,} steps, and they are used up")
+        glance = self.seconds is not None and before != self._spent // GLANCE
+        if glance and monotonic() - self._started > (self.seconds or 0):
+            raise OutOfBudget(f"the search was given {self.seconds:g} seconds, and they are over")

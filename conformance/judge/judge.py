@@ -1,0 +1,152 @@
+"""
+The judge: (Case, Observations) to a verdict.
+
+An engine conforms iff one failure-free execution of the model explains every observation, monotonically. The parts of
+that: the observations are consistent with each other (`history`); the sources show the recorded input; the last
+observation is explained by an execution (`explain`), and then so is every earlier one, as a prefix of it; every epoch
+is there (`progress`). What conforms is proven by replaying that execution (`witness`).
+"""
+
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from conformance.case import Case, Epochs
+from conformance.errors import OutOfBudget
+from conformance.judge import history, progress
+from conformance.judge.budget import Budget
+from conformance.judge.diagnose import compare, diagnose
+from conformance.judge.explain import Orders, Seen, explain
+from conformance.judge.verdict import Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
+from conformance.judge.witness import prove, prove_unaligned
+from conformance.observation import Observations
+from conformance.programs import Event
+
+SHOWN = 6
+"""How many events a finding quotes."""
+
+
+def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdict:
+    """
+    Whether what was seen is explained by a failure-free execution of the case.
+
+    A stall is a finding of its own, beside those of safety and never instead of them.
+    """
+    if not seen.observations:
+        return Inconclusive("nothing was observed")
+    safety = [*history.findings(case, seen), *_source_findings(case, seen)]
+    late = list(progress.findings(case, seen))
+    judged = _as_observed(case, seen)
+    complete = seen.end != "error" and not late
+    try:
+        answer = _explained(judged, seen, complete=complete, budget=budget or Budget())
+    except OutOfBudget as out:
+        # What was found without the search stands; what it would have found is not known.
+        return _violates([*safety, *late]) if safety else Inconclusive(str(out))
+    if isinstance(answer, list):
+        safety += answer
+    if safety or late:
+        return _violates([*safety, *late])
+    if seen.end == "error":
+        return Inconclusive(f"the engine ended in an error: {seen.message or 'it did not say which'}")
+    assert isinstance(answer, dict)  # noqa: S101 - a list would have been findings
+    if seen.snapshots == "unaligned":
+        return prove_unaligned(judged, seen, answer, complete=complete)
+    return prove(judged, seen, answer, _epochs(seen, judged))
+
+
+def _violates(findings: list[Finding]) -> Violates:
+    return Violates(guarantee(tuple(findings)), tuple(findings))
+
+
+def _epochs(seen: Observations, judged: Case) -> int:
+    return min(judged.epochs, max(map(len, seen.observations[-1].streams.values())))
+
+
+def _as_observed(case: Case, seen: Observations) -> Case:
+    """
+    The case that the engine ran: the given one or, with epochs of its own, the one with borders where it put them.
+
+    Failures and holds play no part in what may be seen, so they are left out.
+    """
+    plain = evolve(case, failures=(), holds=())
+    if seen.epochs == "given":
+        return plain
+    last = seen.observations[-1].streams
+    most = max(1, *(len(last[source]) for source in case.graph.sources))
+    inputs = {source: last[source] + ((),) * (most - len(last[source])) for source in case.graph.sources}
+    return evolve(plain, inputs=inputs)
+
+
+def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
+    """The sources show the recorded input: its epochs, or, with epochs of the engine's own, what comes first of it."""
+    for source in case.graph.sources:
+        for index, observation in enumerate(seen.observations):
+            finding = _source_finding(case, seen, source, index, observation.streams.get(source, ()))
+            if finding is not None:
+                yield finding
+                break
+
+
+def _source_finding(case: Case, seen: Observations, source: str, index: int, shown: Epochs) -> Finding | None:
+    recorded = case.inputs[source]
+    if seen.epochs == "own" or seen.snapshots == "unaligned":
+        recorded, shown = (_joined(recorded),), (_joined(shown),)
+        if shown[0] == recorded[0][: len(shown[0])]:
+            return None
+    elif shown == recorded[: len(shown)]:
+        return None
+    for epoch, events in enumerate(shown, start=1):
+        wanted = recorded[epoch - 1] if epoch <= len(recorded) else ()
+        if events == wanted:
+            continue
+        shared = min(len(events), len(wanted))
+        place = next((n for n, (a, b) in enumerate(zip(events, wanted, strict=False)) if a != b), shared)
+        because = (
+            f"Epoch {epoch} of source `{source}` shows {len(events)} events where {len(wanted)} were recorded; "
+            f"they differ from position {place} on."
+        )
+        diagnosis: Diagnosis = "duplicated" if epoch > len(recorded) else compare(wanted, events)
+        return Finding(diagnosis, because, index, source, epoch, place, wanted[place:][:SHOWN], events[place:][:SHOWN])
+    return None
+
+
+def _joined(epochs: Epochs) -> tuple[Event, ...]:
+    return tuple(event for epoch in epochs for event in epoch)
+
+
+def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budget) -> Orders | list[Finding]:
+    """Explain the last observation; or say of each part of the graph that cannot be explained where and why."""
+    last = seen.observations[-1].streams
+    epochs = _epochs(seen, judged)
+    extra = [
+        _too_many(stream, judged, shown, len(seen.observations) - 1)
+        for stream, shown in last.items()
+        if len(shown) > judged.epochs
+    ]
+    segments: Seen = {
+        stream: judged.inputs[stream][:epochs]
+        if stream in judged.inputs
+        else [last[stream][n] if stream in last and n < len(last[stream]) else None for n in range(epochs)]
+        for stream in judged.graph.streams
+    }
+    aligned = seen.snapshots == "aligned"
+    answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete)
+    if isinstance(answer, list):
+        return extra + [
+            diagnose(segments, each, _first_shown(seen, each.stream, each.epoch), aligned=aligned) for each in answer
+        ]
+    return extra or answer
+
+
+def _too_many(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
+    because = f"`{stream}` shows {len(shown)} epochs, and the input has {judged.epochs}."
+    return Finding("duplicated", because, index, stream, judged.epochs + 1, 0, (), shown[judged.epochs][:SHOWN])
+
+
+def _first_shown(seen: Observations, stream: str, epoch: int) -> int:
+    """The first observation that shows that epoch of that stream."""
+    for index, observation in enumerate(seen.observations):
+        if len(observation.streams.get(stream, ())) >= epoch:
+            return index
+    return len(seen.observations) - 1

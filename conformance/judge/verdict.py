@@ -1,0 +1,91 @@
+"""What the judge says: conforms with a witness, violates with evidence, or inconclusive with a reason."""
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from conformance.case import Case
+from conformance.model.configuration import Trace
+from conformance.programs import Event
+
+Diagnosis: TypeAlias = Literal[
+    "lost",
+    "duplicated",
+    "reordered",
+    "corrupted state",
+    "retracted",
+    "dirty",
+    "torn",
+    "misaligned",
+    "stalled",
+]
+
+Guarantee: TypeAlias = Literal["none", "at-least-once", "at-most-once", "exactly-once up to order", "exactly-once"]
+
+
+@frozen
+class Conforms:
+    """
+    Explained, and proven: the failure-free trace whose out is what was seen, each observation at its index.
+
+    `of` is the case that the trace runs: the one that was judged or, where an engine places its own borders, the same
+    with the borders where the engine put them.
+    """
+
+    witness: Trace
+    at: tuple[int, ...]
+    of: Case
+    epochs: int
+
+
+@frozen
+class Finding:
+    """One thing that no failure-free execution explains, in a user's words."""
+
+    diagnosis: Diagnosis
+    because: str
+    observation: int | None = None
+    stream: str | None = None
+    epoch: int | None = None
+    position: int | None = None
+    expected: tuple[Event, ...] = ()
+    observed: tuple[Event, ...] = ()
+
+
+@frozen
+class Violates:
+    """Not explained by any failure-free execution. `guarantee` is the strongest that still holds."""
+
+    guarantee: Guarantee
+    findings: tuple[Finding, ...]
+
+
+@frozen
+class Inconclusive:
+    """We stopped looking. A timeout is not a conviction."""
+
+    because: str
+
+
+Verdict: TypeAlias = Conforms | Violates | Inconclusive
+
+_REPEATS = {"duplicated", "dirty", "retracted"}
+_MISSES = {"lost", "stalled"}
+
+
+def guarantee(findings: tuple[Finding, ...]) -> Guarantee:
+    """
+    The strongest guarantee that these findings leave.
+
+    Who reads output as it comes may see again what was shown too early or taken back, so these leave at-least-once, as
+    duplicates do. What is lost or never comes leaves at-most-once. What is all there, once, and in the wrong order,
+    epoch or moment leaves exactly-once up to order. A corrupted state leaves nothing.
+    """
+    found = {finding.diagnosis for finding in findings}
+    if not found:
+        return "exactly-once"
+    if "corrupted state" in found or (found & _REPEATS and found & _MISSES):
+        return "none"
+    if found & _REPEATS:
+        return "at-least-once"
+    return "at-most-once" if found & _MISSES else "exactly-once up to order"

@@ -1,0 +1,88 @@
+"""The proof of a "conforms": a failure-free trace, replayed by the model, whose out is what was seen."""
+
+from conformance.case import Case, Epochs, Graph
+from conformance.errors import ConformanceError
+from conformance.judge.explain import Orders
+from conformance.judge.verdict import Conforms
+from conformance.model.configuration import Rule, Step, Trace, initial
+from conformance.model.snapshot import gce, observed
+from conformance.model.trace import configurations
+from conformance.observation import Observation, Observations
+from conformance.programs import Event
+
+
+class Unproven(ConformanceError):
+    """A verdict that cannot prove itself: the judge explained what the model does not show. A bug of ours."""
+
+    exit_code = 70
+
+
+def trace_of(graph: Graph, orders: Orders, epochs: int) -> Trace:
+    """The epochs one after the other, in each the tasks in topological order, each with its order of inputs."""
+    steps = []
+    for epoch in range(epochs):
+        for task in graph.in_order:
+            steps += [Step(Rule.EVENT, task.name, task.inputs[which]) for which in orders[task.name][epoch]]
+            steps.append(Step(Rule.BORDER, task.name))
+    return tuple(steps)
+
+
+def prove(of: Case, seen: Observations, orders: Orders, epochs: int) -> Conforms:
+    """
+    Replay the witness and compare the model's out with every observation.
+
+    Where streams commit one by one, each shows a prefix of out; where they commit together, all of it.
+    """
+    trace = trace_of(of.graph, orders, epochs)
+    commits: dict[int, int] = {}
+    shown: dict[int, dict[str, Epochs]] = {}
+    for index, c in enumerate(configurations(initial(of), trace)):
+        if (epoch := gce(c)) not in commits:
+            commits[epoch] = index
+            shown[epoch] = observed(c)
+    at = []
+    for index, observation in enumerate(seen.observations):
+        epoch = max(map(len, observation.streams.values()), default=0)
+        if epoch not in commits or not _shows(observation, shown[epoch], atomic=seen.atomic):
+            raise Unproven(
+                f"the witness does not show observation {index}; please report the case and the observations"
+            )
+        at.append(commits[epoch])
+    return Conforms(trace, tuple(at), of, epochs)
+
+
+def _shows(observation: Observation, out: dict[str, Epochs], *, atomic: bool) -> bool:
+    return all(
+        epochs == (out[stream] if atomic else out[stream][: len(epochs)])
+        for stream, epochs in observation.streams.items()
+    )
+
+
+def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: bool) -> Conforms:
+    """
+    Replay the witness on the case whose epochs are one, and compare whole streams.
+
+    Each observation must show of each stream a prefix of what the model wrote to it, and the last one, if the run was
+    complete, all of it.
+    """
+    merged = {source: (_joined(epochs),) for source, epochs in of.inputs.items()}
+    one = Case(of.graph, merged, name=of.name)
+    steps: list[Step] = []
+    for task in of.graph.in_order:
+        steps += [Step(Rule.EVENT, task.name, task.inputs[w]) for order in orders[task.name] for w in order]
+        if complete:
+            steps.append(Step(Rule.BORDER, task.name))
+    *_, end = configurations(initial(one), steps)
+    written = {stream: tuple(w for _, w in log if w is not None) for stream, log in end.messages.items()}
+    for index, observation in enumerate(seen.observations):
+        last = complete and index == len(seen.observations) - 1
+        for stream, epochs in observation.streams.items():
+            joined = _joined(epochs)
+            if joined != (written[stream] if last else written[stream][: len(joined)]):
+                raise Unproven(f"the witness does not show `{stream}` in observation {index}; please report both files")
+    at = tuple(len(steps) if any(observation.streams.values()) else 0 for observation in seen.observations)
+    return Conforms(tuple(steps), at, one, max(map(len, seen.observations[-1].streams.values())))
+
+
+def _joined(epochs: Epochs) -> tuple[Event, ...]:
+    return tuple(event for epoch in epochs for event in epoch)

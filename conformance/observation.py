@@ -1,0 +1,133 @@
+"""What an engine let us observe of a case, over time. Frozen, and validated on construction."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from conformance.case import Case, Epochs, Graph, check_epochs
+from conformance.errors import Malformed, inside, quote
+
+EpochsBy: TypeAlias = Literal["given", "own"]
+Snapshots: TypeAlias = Literal["aligned", "unaligned"]
+End: TypeAlias = Literal["completed", "stalled", "error"]
+
+ENDS = ("completed", "stalled", "error")
+
+
+@frozen
+class EngineInfo:
+    """Which engine it was, and how it was set up."""
+
+    name: str = "unnamed"
+    version: str = "unknown"
+    settings: Mapping[str, Any] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("name", "version"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise Malformed(quote(value), "a string", path=(name,))
+        if not isinstance(self.settings, Mapping):
+            raise Malformed(quote(self.settings), "an object", path=("settings",))
+
+
+@frozen
+class Observation:
+    """out(c) as it was seen at one moment: for each observed stream, the events of each committed epoch."""
+
+    streams: Mapping[str, Epochs]
+    t: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.streams, Mapping):
+            raise Malformed(
+                quote(self.streams), "an object with the epochs of every observed stream", path=("streams",)
+            )
+        for stream, epochs in self.streams.items():
+            with inside("streams", stream):
+                check_epochs(epochs, least=0)
+        _check_time(self.t)
+
+
+@frozen
+class Fired:
+    """A failure that happened: which, before which observation, and how the adapter knows."""
+
+    failure: int
+    before: int
+    evidence: str = ""
+    t: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("failure", "before"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise Malformed(quote(value), "an index from 0", path=(name,))
+        if not isinstance(self.evidence, str):
+            raise Malformed(quote(self.evidence), "a string", path=("evidence",))
+        _check_time(self.t)
+
+
+def _check_time(t: object) -> None:
+    if t is not None and (type(t) not in {int, float} or t != t):  # noqa: PLR0124 - NaN is the one that differs
+        raise Malformed(quote(t), "a number of seconds", path=("t",))
+
+
+@frozen
+class Observations:
+    """All that was seen of one run of a case."""
+
+    case: str
+    observations: tuple[Observation, ...]
+    engine: EngineInfo = field(factory=EngineInfo)
+    epochs: EpochsBy = "given"
+    atomic: bool = True
+    snapshots: Snapshots = "aligned"
+    fired: tuple[Fired, ...] = ()
+    end: End = "completed"
+    message: str | None = None
+    log: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        for name, allowed in (("epochs", ("given", "own")), ("snapshots", ("aligned", "unaligned")), ("end", ENDS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise Malformed(quote(value), "one of " + ", ".join(allowed), path=(name,))
+        if not isinstance(self.atomic, bool):
+            raise Malformed(quote(self.atomic), "true or false", path=("atomic",))
+        if self.message is not None and not isinstance(self.message, str):
+            raise Malformed(quote(self.message), "a string", path=("message",))
+        first = self.observations[0].streams.keys() if self.observations else ()
+        for index, observation in enumerate(self.observations):
+            if observation.streams.keys() != first:
+                found = ", ".join(sorted(observation.streams)) or "none"
+                wanted = f"the streams of the first observation: {', '.join(sorted(first))}"
+                raise Malformed(found, wanted, path=("observations", index, "streams"))
+
+    @property
+    def observed(self) -> frozenset[str]:
+        """The streams that were observed."""
+        return frozenset(self.observations[0].streams) if self.observations else frozenset()
+
+    def fit(self, case: Case, digest: str) -> None:
+        """Refuse observations that are not of this case, or show too little of it to judge."""
+        if self.case != digest:
+            raise Malformed(quote(self.case), f"{digest}, the digest of the case", path=("case",))
+        for fired in self.fired:
+            if fired.failure >= len(case.failures):
+                raise Malformed(str(fired.failure), f"one of the case's {len(case.failures)} failures", path=("fired",))
+        if self.observations:
+            _check_streams(self.observed, case.graph, own=self.epochs == "own")
+
+
+def _check_streams(observed: frozenset[str], graph: Graph, *, own: bool) -> None:
+    path = ("observations", 0, "streams")
+    if strangers := observed - set(graph.streams):
+        raise Malformed(quote(min(strangers)), f"streams of the case: {', '.join(graph.streams)}", path=path)
+    if missing := set(graph.sinks) - observed:
+        raise Malformed(f"nothing of {', '.join(sorted(missing))}", "at least every sink", path=path)
+    if own and (missing := set(graph.sources) - observed):
+        raise Malformed(
+            f"nothing of {', '.join(sorted(missing))}", "every source, as epochs are the engine's", path=path
+        )
