@@ -1,10 +1,16 @@
-"""What an engine can do, said in advance, so that nothing is asked of it that it cannot."""
+"""
+The seam between us and an engine: what it can do, what it is asked, what it answers.
 
-from collections.abc import Iterator
+An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from attrs import field, frozen
 
 from conformance.case import FAILURES, Case, Crash, Failure, Kill
+from conformance.observation import EngineInfo, EpochsBy, Observations, Snapshots
 from conformance.programs import PROGRAMS
 
 
@@ -59,3 +65,57 @@ def _words(failure: Failure) -> Iterator[str]:
 
 
 EVERYTHING = Capabilities()
+
+
+@frozen
+class Job:
+    """
+    One case to run: which streams to observe (all, unless said otherwise), how long it may take, and a seed for what
+    the adapter itself chooses.
+    """
+
+    case: Case
+    streams: frozenset[str] = field()
+    seconds: float = 60.0
+    seed: int = 0
+
+    @streams.default
+    def _all(self) -> frozenset[str]:
+        return frozenset(self.case.graph.streams)
+
+
+@frozen
+class Description:
+    """Which engine this is, what it claims, and what it can do."""
+
+    info: EngineInfo
+    capabilities: Capabilities = EVERYTHING
+    epochs: EpochsBy = "given"
+    atomic: bool = True
+    snapshots: Snapshots = "aligned"
+
+
+class Engine(Protocol):
+    """
+    An engine under test.
+
+        class Mine:
+            def __init__(self, settings): ...
+            def start(self): return Description(EngineInfo("mine", "1.0"))
+            def run(self, jobs):
+                for job in jobs:
+                    yield Observations(digest(job.case), ...)
+            def stop(self): ...
+    """
+
+    def start(self) -> Description:
+        """Get ready, once. Raises `EngineUnavailable` with the way out where that is impossible."""
+        ...
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        """Run cases, all at once or one after the other, and give what was observed of each, in their order."""
+        ...
+
+    def stop(self) -> None:
+        """End everything that was started, also if `start` or `run` failed."""
+        ...

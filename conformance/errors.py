@@ -57,6 +57,18 @@ class Unwritable(Unreadable):
     """A place where nothing can be written, or where something would be overwritten."""
 
 
+class UnknownEngine(ConformanceError):
+    """A name or a setting that no engine here has."""
+
+    exit_code = 2
+
+
+class EngineUnavailable(ConformanceError):
+    """An engine that cannot be run here: what is missing, and how to get it."""
+
+    exit_code = 4
+
+
 class Inapplicable(ConformanceError):
     """A step of a trace that the configuration before it does not allow."""
 

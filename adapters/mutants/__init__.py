@@ -1,0 +1,62 @@
+"""
+A hundred ways to be wrong: the model with one thing broken in each, and a few that are odd but right.
+
+They show that the judge can tell: `conformance mutants` runs them all.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adapters.mutants.alignment import ALIGNMENT
+from adapters.mutants.atomicity import ATOMICITY
+from adapters.mutants.correct import CORRECT
+from adapters.mutants.liveness import LIVENESS
+from adapters.mutants.machine import Machine, describe
+from adapters.mutants.output import OUTPUT
+from adapters.mutants.recovery import RECOVERY
+from adapters.mutants.snapshots import SNAPSHOTS
+from adapters.mutants.streams import STREAMS
+from conformance.engine import Description, Job
+from conformance.errors import UnknownEngine
+from conformance.observation import Observations
+
+
+def name(machine: type[Machine]) -> str:
+    """A mutant's name on the command line: `OvertakesTheBorder` is `overtakes-the-border`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", machine.__name__).lower()
+
+
+GROUPS: dict[str, tuple[type[Machine], ...]] = {
+    "alignment": ALIGNMENT,
+    "snapshot": SNAPSHOTS,
+    "recovery": RECOVERY,
+    "streams": STREAMS,
+    "output": OUTPUT,
+    "atomicity": ATOMICITY,
+    "liveness": LIVENESS,
+}
+"""Every mutant, by the rule it breaks."""
+
+MUTANTS = {name(machine): machine for group in GROUPS.values() for machine in group}
+ODD = {name(machine): machine for machine in CORRECT}
+
+
+class Mutant:
+    """`mutant:NAME`: one of them as an engine."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        machines = MUTANTS | ODD
+        if len(settings) != 1 or settings[0] not in machines:
+            wanted = settings[0] if settings else "nothing"
+            raise UnknownEngine(f"mutant:NAME names one; {wanted!r} is none of {', '.join(machines)}")
+        self.machine = machines[settings[0]]
+
+    def start(self) -> Description:
+        return describe(self.machine)
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        for job in jobs:
+            yield self.machine(job).run()
+
+    def stop(self) -> None:
+        """Nothing was started."""

@@ -1,0 +1,144 @@
+"""Broken alignment: what belongs behind a border gets before it, or the other way round."""
+
+from adapters.mutants.machine import BD, Machine, Operator
+from conformance.programs import Event
+
+
+class OvertakesTheBorder(Machine):
+    """While one input waits at its border for the others, its events of the next epoch are taken early."""
+
+    def setup(self) -> None:
+        self.taken: set[tuple[str, str, int]] = set()
+
+    def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
+        while (operator.task.name, stream, operator.at[stream]) in self.taken:
+            operator.at[stream] += 1
+        return super().head(operator, stream)
+
+    def beyond(self, operator: Operator, stream: str) -> int | None:
+        """Where the first untaken event behind the border stands."""
+        head = self.head(operator, stream)
+        if head is None or head[1] is not BD or head[0] != operator.epoch or self.aligned(operator):
+            return None
+        at = operator.at[stream] + 1
+        while (operator.task.name, stream, at) in self.taken:
+            at += 1
+        there = at < len(self.streams[stream]) and self.streams[stream][at][1] is not BD
+        return at if there else None
+
+    def takes(self, operator: Operator, stream: str) -> bool:
+        return super().takes(operator, stream) or self.beyond(operator, stream) is not None
+
+    def take(self, operator: Operator, stream: str) -> None:
+        if super().takes(operator, stream):
+            super().take(operator, stream)
+            return
+        at = self.beyond(operator, stream)
+        if at is None:
+            return
+        self.taken.add((operator.task.name, stream, at))
+        self.handle(operator, self.streams[stream][at][1])
+
+    def recover(self) -> None:
+        super().recover()
+        self.taken.clear()
+
+
+class _Loose(Machine):
+    """Takes what earlier epochs left, and passes borders it has already answered for."""
+
+    def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
+        head = super().head(operator, stream)
+        while head is not None and head[1] is BD and head[0] < operator.epoch:
+            operator.at[stream] += 1
+            head = super().head(operator, stream)
+        return head
+
+    def takes(self, operator: Operator, stream: str) -> bool:
+        head = self.head(operator, stream)
+        return head is not None and head[1] is not BD and head[0] <= operator.epoch
+
+    def at_border(self, operator: Operator) -> list[str]:
+        """The inputs that are at the border of the task's epoch."""
+        heads = {stream: self.head(operator, stream) for stream in operator.task.inputs}
+        return [s for s, head in heads.items() if head is not None and head[1] is BD and head[0] == operator.epoch]
+
+    def pass_border(self, operator: Operator) -> None:
+        for stream in self.at_border(operator):
+            operator.at[stream] += 1
+        self.snapshot(operator)
+        self.emit(operator, (operator.epoch, BD))
+        operator.epoch += 1
+
+
+class PassesOnTheFirstBorder(_Loose):
+    """Passes a border on when the first input reaches it, and counts the rest of the others in the next epoch."""
+
+    def aligned(self, operator: Operator) -> bool:
+        return bool(self.at_border(operator))
+
+
+class PassesOneInputShort(_Loose):
+    """Passes a border on with one input still missing."""
+
+    def aligned(self, operator: Operator) -> bool:
+        inputs = len(operator.task.inputs)
+        return len(self.at_border(operator)) >= (inputs - 1 if inputs > 1 else 1)
+
+
+class ForgetsAnInput(Machine):
+    """Waits for the borders of all inputs but skips what the last one still had in the epoch."""
+
+    def pass_border(self, operator: Operator) -> None:
+        for stream in operator.task.inputs:
+            while (head := self.head(operator, stream)) is not None and head != (operator.epoch, BD):
+                operator.at[stream] += 1
+        super().pass_border(operator)
+
+    def aligned(self, operator: Operator) -> bool:
+        *first, last = operator.task.inputs
+        if not first:
+            return super().aligned(operator)
+        at_border = all(self.head(operator, stream) == (operator.epoch, BD) for stream in first)
+        return at_border and (operator.epoch, BD) in self.streams[last][operator.at[last] :]
+
+
+class EmitsAfterItsBorder(Machine):
+    """The last output of an epoch comes behind the epoch's border."""
+
+    def pass_border(self, operator: Operator) -> None:
+        log = self.streams[operator.task.output]
+        late = log.pop() if log and log[-1][0] == operator.epoch and log[-1][1] is not BD else None
+        super().pass_border(operator)
+        if late is not None and operator.epoch <= self.case.epochs:
+            self.emit(operator, (operator.epoch, late[1]))
+        elif late is not None:
+            log = self.streams[operator.task.output]
+            log.insert(len(log) - 1, late)
+
+
+class BlocksNobody(Machine):
+    """A border blocks no input: each goes on into the next epoch, and the snapshot is taken when all have passed."""
+
+    def takes(self, operator: Operator, stream: str) -> bool:
+        at, log = operator.at[stream], self.streams[stream]
+        if at < len(log) and log[at] == (operator.epoch, BD) and not self.aligned(operator):
+            return at + 1 < len(log) and log[at + 1][1] is not BD
+        return super().takes(operator, stream)
+
+    def take(self, operator: Operator, stream: str) -> None:
+        at, log = operator.at[stream], self.streams[stream]
+        if log[at] == (operator.epoch, BD):
+            # The event and the border change places, for whoever reads the stream.
+            log[at], log[at + 1] = (operator.epoch, log[at + 1][1]), log[at]
+        super().take(operator, stream)
+
+
+ALIGNMENT = (
+    OvertakesTheBorder,
+    PassesOnTheFirstBorder,
+    PassesOneInputShort,
+    ForgetsAnInput,
+    EmitsAfterItsBorder,
+    BlocksNobody,
+)

@@ -1,0 +1,62 @@
+"""The reference model as an engine: it can do everything, and never shows a failure."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from conformance import __version__
+from conformance.codec import digest
+from conformance.engine import Description, Job
+from conformance.errors import UnknownEngine
+from conformance.model.configuration import Configuration, Rule, initial
+from conformance.model.execution import Randomly, execution, holding
+from conformance.model.injection import Scheduled
+from conformance.model.snapshot import gce, observed
+from conformance.observation import EngineInfo, Fired, Observation, Observations
+
+LOOKS = 0.5
+"""How likely an observer looks after a commit. After every failure, and at the end, it always does."""
+
+
+class Reference:
+    """The model under a seeded scheduler, with the case's failures and holds."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        if settings:
+            raise UnknownEngine(f"reference has no setting {settings[0]!r}; it has none")
+
+    def start(self) -> Description:
+        return Description(EngineInfo("reference", __version__))
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        for job in jobs:
+            yield _run(job)
+
+    def stop(self) -> None:
+        """Nothing was started."""
+
+
+def _run(job: Job) -> Observations:
+    case = job.case
+    random = Random(job.seed)
+    injector = Scheduled(case.failures, random)
+    c = initial(case)
+    shown = [_look(c, job)]
+    fired: list[Fired] = []
+    failed = False
+    committed = 0
+    for step, now in execution(c, holding(case, Randomly(random)), injector):
+        c = now
+        if step.rule is Rule.FAIL and injector.fired > len(fired):
+            fired.append(Fired(len(fired), len(shown), f"the model took F-Fail: {step}"))
+            failed = True
+        elif step.rule is not Rule.FAIL and (failed or (gce(c) > committed and random.random() < LOOKS)):
+            shown.append(_look(c, job))
+            failed = False
+            committed = gce(c)
+    shown.append(_look(c, job))
+    info = EngineInfo("reference", __version__)
+    return Observations(digest(case), tuple(shown), info, fired=tuple(fired))
+
+
+def _look(c: Configuration, job: Job) -> Observation:
+    return Observation({stream: epochs for stream, epochs in observed(c).items() if stream in job.streams})

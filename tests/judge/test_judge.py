@@ -1,0 +1,249 @@
+"""The judge against trying everything, and one sentence for each thing it says."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.case import Case, Graph, Task
+from conformance.codec import digest
+from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
+from conformance.judge.verdict import Finding, guarantee
+from conformance.model.configuration import initial
+from conformance.model.execution import Randomly, execution, run
+from conformance.model.explore import explore
+from conformance.model.snapshot import observed
+from conformance.model.trace import configurations
+from conformance.observation import Observation, Observations
+from conformance.programs import Average, Count, Digest, Distinct, Sum
+from generators import cases as generated
+from tests.small import cases, graphs
+
+JOIN = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Digest()),)), {"a": ((1, 2), (3,)), "b": ((4,), (5, 6))})
+
+
+def seen(case, *shown, **options):
+    """Observations of a case, each given by its streams."""
+    return Observations(digest(case), tuple(Observation(streams) for streams in shown), **options)
+
+
+def out(case, seed=0, streams=None):
+    """What one execution of the model shows in the end, of these streams."""
+    shown = observed(run(case, seed).end)
+    return {stream: epochs for stream, epochs in shown.items() if streams is None or stream in streams}
+
+
+def upto(shown, epochs):
+    return {stream: each[:epochs] for stream, each in shown.items()}
+
+
+tiny = cases(most_epochs=2, most_events=2, graph=graphs(most_tasks=2, most_sources=2, most_inputs=2))
+
+
+@st.composite
+def perturbed(draw, case, streams):
+    """What an execution shows of these streams, with one thing changed, or none."""
+    shown = {s: [list(e) for e in epochs] for s, epochs in out(case, draw(st.integers(0, 9)), streams).items()}
+    stream = draw(st.sampled_from(sorted(shown)))
+    segment = shown[stream][draw(st.integers(0, len(shown[stream]) - 1))]
+    match draw(st.integers(0, 4)):
+        case 1 if segment:
+            segment[draw(st.integers(0, len(segment) - 1))] = draw(st.integers(0, 9))
+        case 2 if segment:
+            del segment[draw(st.integers(0, len(segment) - 1))]
+        case 3 if segment:
+            segment.insert(0, draw(st.sampled_from(segment)))
+        case 4:
+            segment.reverse()
+    return {s: tuple(map(tuple, epochs)) for s, epochs in shown.items()}
+
+
+@settings(max_examples=250)
+@given(st.data())
+def test_conforms_if_and_only_if_some_failure_free_execution_shows_it(data):
+    case = data.draw(tiny)
+    inner = [s for s in case.graph.streams if s not in case.graph.sinks]
+    streams = {*case.graph.sinks, *data.draw(st.lists(st.sampled_from(inner), unique=True))}
+    shown = data.draw(perturbed(case, streams))
+    possible = [{s: e for s, e in end if s in streams} for end in explore(case).ends]
+    verdict = judge(case, seen(case, shown), Budget(steps=100_000))
+    assert isinstance(verdict, Conforms if shown in possible else Violates)
+    lagging = judge(case, seen(case, shown, atomic=False), Budget(steps=100_000))
+    assert type(lagging) is type(verdict)
+
+
+@settings(max_examples=60)
+@given(generated(), st.integers(0, 99), st.booleans())
+def test_the_model_itself_conforms_and_every_observation_is_at_its_index(case, seed, sinks_only):
+    streams = set(case.graph.sinks if sinks_only else case.graph.streams)
+    shown = [{s: e for s, e in observed(initial(case)).items() if s in streams}]
+    for _, c in execution(initial(case), Randomly.seeded(seed)):
+        now = {s: e for s, e in observed(c).items() if s in streams}
+        if now != shown[-1]:
+            shown.append(now)
+    verdict = judge(case, seen(case, *shown))
+    assert isinstance(verdict, Conforms)
+    assert list(verdict.at) == sorted(verdict.at)
+    along = list(configurations(initial(verdict.of), verdict.witness))
+    for at, each in zip(verdict.at, shown, strict=True):
+        assert {s: e for s, e in observed(along[at]).items() if s in streams} == each
+
+
+@settings(max_examples=60)
+@given(tiny, st.integers(0, 9))
+def test_own_epochs_are_judged_by_the_borders_they_show(case, seed):
+    shown = out(case, seed)
+    verdict = judge(case, seen(case, shown, epochs="own"))
+    assert isinstance(verdict, Conforms)
+    one = Case(case.graph, {s: (tuple(e for epoch in epochs for e in epoch),) for s, epochs in case.inputs.items()})
+    assert isinstance(judge(case, seen(case, out(one, seed), epochs="own")), Conforms), "one giant epoch"
+
+
+@settings(max_examples=60)
+@given(tiny, st.integers(0, 9))
+def test_what_is_aligned_is_unaligned_too(case, seed):
+    assert isinstance(judge(case, seen(case, out(case, seed), snapshots="unaligned")), Conforms)
+
+
+def test_unaligned_a_task_may_leave_events_for_later_and_never_take_them_early():
+    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()),)), {"a": ((1,), (2,)), "b": ((4,), (8,))})
+    late = {**case.inputs, "x": ((4,), (5, 13, 15))}
+    early = {**case.inputs, "x": ((1, 3, 7), (15,))}
+    assert isinstance(judge(case, seen(case, late, snapshots="unaligned")), Conforms)
+    assert isinstance(judge(case, seen(case, late)), Violates)
+    assert isinstance(judge(case, seen(case, early, snapshots="unaligned")), Violates)
+    aligned = judge(case, seen(case, early))
+    assert isinstance(aligned, Violates)
+    assert aligned.findings[0].diagnosis == "misaligned"
+
+
+def test_something_left_untaken_at_the_end_is_not_explained():
+    case = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1,), (2,))})
+    assert isinstance(judge(case, seen(case, {**case.inputs, "x": ((1,), ())}, snapshots="unaligned")), Violates)
+
+
+def diagnosis(case, *shown, **options):
+    verdict = judge(case, seen(case, *shown, **options))
+    assert isinstance(verdict, Violates)
+    return verdict
+
+
+CHAIN = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1, 2), (3, 4))})
+RIGHT = {**CHAIN.inputs, "x": ((1, 3), (6, 10))}
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "kept", "epoch", "position"),
+    [
+        (((1, 3), (6,)), "lost", "at-most-once", 2, 1),
+        (((1, 3), (6, 9, 13)), "duplicated", "at-least-once", 2, 1),
+        (((1, 3), (7, 10)), "reordered", "exactly-once up to order", 2, 0),
+        (((1, 3), (3, 7)), "corrupted state", "none", 2, 0),
+    ],
+)
+def test_diagnoses_what_went_wrong_and_what_is_left(shown, name, kept, epoch, position):
+    verdict = diagnosis(CHAIN, {**CHAIN.inputs, "x": shown})
+    (finding,) = verdict.findings
+    assert (finding.diagnosis, finding.stream, finding.epoch, finding.position) == (name, "x", epoch, position)
+    assert verdict.guarantee == kept
+
+
+def test_a_finding_says_where_what_could_have_been_and_why():
+    case = Case(
+        Graph(("ints", "resets"), (Task("average", ("ints", "resets"), "averages", Average()),)),
+        {"ints": ((1,), (3, 5)), "resets": ((), ("reset",))},
+    )
+    (finding,) = diagnosis(case, {**case.inputs, "averages": ((1,), (3, 3))}).findings
+    assert finding.because.startswith(
+        "Epoch 2 of `averages` shows 3 at position 1, where `average` could have shown 4. "
+        "No order of its events (2 of `ints` and 1 of `resets`) gives that."
+    )
+    assert (finding.expected, finding.observed) == ((4,), (3,))
+
+
+def test_output_that_is_taken_back_is_retracted():
+    verdict = diagnosis(CHAIN, RIGHT, upto(RIGHT, 1), RIGHT)
+    assert {finding.diagnosis for finding in verdict.findings} == {"retracted"}
+    changed = {**CHAIN.inputs, "x": ((1, 3), (9, 9))}
+    assert "retracted" in {finding.diagnosis for finding in diagnosis(CHAIN, changed, RIGHT).findings}
+
+
+def test_an_epoch_seen_before_it_was_whole_is_dirty():
+    half = {"a": ((1, 2), (3,)), "x": ((1, 3), (6,))}
+    verdict = diagnosis(CHAIN, half, RIGHT)
+    assert {finding.diagnosis for finding in verdict.findings} == {"dirty", "lost"}, "a source is never half recorded"
+    sinks = {"x": half["x"]}
+    verdict = diagnosis(CHAIN, sinks, {"x": RIGHT["x"]})
+    assert {finding.diagnosis for finding in verdict.findings} == {"dirty"}
+    assert verdict.guarantee == "at-least-once"
+
+
+def test_streams_at_different_epochs_are_torn_unless_they_commit_one_by_one():
+    ahead = {"a": RIGHT["a"], "x": RIGHT["x"][:1]}
+    (finding,) = diagnosis(CHAIN, ahead, RIGHT).findings
+    assert (finding.diagnosis, finding.observation, finding.stream) == ("torn", 0, "x")
+    assert isinstance(judge(CHAIN, seen(CHAIN, ahead, RIGHT, atomic=False)), Conforms)
+
+
+def test_a_missing_epoch_is_a_stall_beside_what_else_is_wrong():
+    (finding,) = diagnosis(CHAIN, upto(RIGHT, 1), end="stalled").findings
+    assert (finding.diagnosis, finding.epoch) == ("stalled", 2)
+    wrong = {"a": ((1, 2),), "x": ((1, 4),)}
+    found = [finding.diagnosis for finding in diagnosis(CHAIN, wrong, end="stalled").findings]
+    assert found == ["corrupted state", "stalled"]
+
+
+def test_a_source_that_shows_other_input_is_found_at_the_source():
+    (finding, *_) = diagnosis(CHAIN, {**RIGHT, "a": ((1, 2), (4, 3))}).findings
+    assert (finding.diagnosis, finding.stream, finding.epoch) == ("reordered", "a", 2)
+
+
+def test_more_epochs_than_there_were_are_too_many():
+    more = {"a": RIGHT["a"], "x": (*RIGHT["x"], (10,))}
+    found = diagnosis(CHAIN, more, atomic=False).findings
+    assert found[0].diagnosis == "duplicated"
+    assert found[0].epoch == 3
+
+
+def test_a_run_that_ended_in_an_error_is_no_pass():
+    verdict = judge(CHAIN, seen(CHAIN, upto(RIGHT, 1), end="error", message="out of memory"))
+    assert verdict == Inconclusive("the engine ended in an error: out of memory")
+    assert isinstance(judge(CHAIN, seen(CHAIN, {"a": ((1, 2),), "x": ((9, 9),)}, end="error")), Violates)
+
+
+def test_nothing_seen_is_nothing_known():
+    assert isinstance(judge(CHAIN, seen(CHAIN)), Inconclusive)
+
+
+def test_running_out_of_budget_is_inconclusive():
+    case = Case(
+        Graph(
+            ("a", "b"),
+            (
+                Task("t", ("a", "b"), "x", Digest()),
+                Task("u", ("a", "b", "x"), "y", Distinct()),
+                Task("v", ("y",), "z", Count()),
+            ),
+        ),
+        {"a": (tuple(range(9)),), "b": (tuple(range(10, 19)),)},
+    )
+    shown = out(case, streams=case.graph.sinks)
+    wrong = {"z": (shown["z"][0][:-1],)}
+    assert isinstance(judge(case, seen(case, wrong), Budget(steps=500)), Inconclusive)
+    assert isinstance(judge(case, seen(case, wrong), Budget(steps=10**9, seconds=0.05)), Inconclusive)
+
+
+@pytest.mark.parametrize(
+    ("found", "left"),
+    [
+        ((), "exactly-once"),
+        (("duplicated",), "at-least-once"),
+        (("dirty",), "at-least-once"),
+        (("lost",), "at-most-once"),
+        (("stalled",), "at-most-once"),
+        (("reordered", "torn"), "exactly-once up to order"),
+        (("lost", "duplicated"), "none"),
+        (("corrupted state",), "none"),
+    ],
+)
+def test_the_strongest_guarantee_that_is_left(found, left):
+    assert guarantee(tuple(Finding(each, "") for each in found)) == left
