@@ -7,7 +7,7 @@ from importlib import import_module
 
 from conformance import __version__
 
-ALL = ("model", "generators")
+ALL = ("model", "generators", "judge")
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import attrs
 
 from conformance.case import FAILURES, Case, Failure, Graph, Hold, Task
 from conformance.errors import Malformed, Unreadable, inside, quote
+from conformance.judge.verdict import Conforms, Inconclusive, Verdict, Violates
 from conformance.model.configuration import RECOVER, Rule, Step, Trace
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 from conformance.programs import PROGRAMS, Program
@@ -205,9 +206,15 @@ def _tuple_if_list(value: Any) -> Any:
 OBSERVATIONS_FORMAT = "conformance-observations/1"
 
 
-def read_observations(path: Path) -> Observations:
-    """An observations file, validated whole."""
-    return read(path, decode_observations)
+def read_observations(path: Path, case: Case) -> Observations:
+    """An observations file, validated whole; refused if it is not of this case."""
+
+    def of_this_case(value: object) -> Observations:
+        seen = decode_observations(value)
+        seen.fit(case, digest(case))
+        return seen
+
+    return read(path, of_this_case)
 
 
 def decode_observations(value: object) -> Observations:
@@ -278,17 +285,18 @@ def encode_case(case: Case) -> dict[str, Any]:
 
 
 def write_case(path: Path, case: Case) -> None:
-    """
-    A case file, laid out for people: one line for each task and each field.
-
-    It is there whole or not at all.
-    """
+    """A case file, laid out for people: one line for each task and each field."""
     encoded = encode_case(case)
     tasks = ",\n".join(f"      {json.dumps(task)}" for task in encoded["graph"]["tasks"])
     graph = f'{{\n    "sources": {json.dumps(encoded["graph"]["sources"])},\n    "tasks": [\n{tasks}\n    ]\n  }}'
     fields = [f'  "{key}": {graph if key == "graph" else json.dumps(value)}' for key, value in encoded.items()]
+    write_text(path, "{\n" + ",\n".join(fields) + "\n}\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file that is there whole or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")
+    unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
 
 
@@ -313,6 +321,23 @@ def digest(case: Case) -> str:
     del encoded["name"], encoded["format"]
     canonical = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def encode_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON."""
+    match verdict:
+        case Conforms():
+            return {
+                "verdict": "conforms",
+                "witness": encode_trace(verdict.witness),
+                "at": list(verdict.at),
+                "epochs": verdict.epochs,
+            }
+        case Violates():
+            findings = [_present(finding) for finding in verdict.findings]
+            return {"verdict": "violates", "guarantee": verdict.guarantee, "findings": findings}
+        case Inconclusive():
+            return {"verdict": "inconclusive", "because": verdict.because}
 
 
 def encode_trace(trace: Iterable[Step]) -> list[list[str]]:

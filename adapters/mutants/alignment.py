@@ -44,7 +44,7 @@ class OvertakesTheBorder(Machine):
         self.taken.clear()
 
 
-class _Loose(Machine):
+class Loose(Machine):
     """Takes what earlier epochs left, and passes borders it has already answered for."""
 
     def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
@@ -71,14 +71,14 @@ class _Loose(Machine):
         operator.epoch += 1
 
 
-class PassesOnTheFirstBorder(_Loose):
+class PassesOnTheFirstBorder(Loose):
     """Passes a border on when the first input reaches it, and counts the rest of the others in the next epoch."""
 
     def aligned(self, operator: Operator) -> bool:
         return bool(self.at_border(operator))
 
 
-class PassesOneInputShort(_Loose):
+class PassesOneInputShort(Loose):
     """Passes a border on with one input still missing."""
 
     def aligned(self, operator: Operator) -> bool:

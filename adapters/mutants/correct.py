@@ -1,13 +1,9 @@
 """Correct but unusual: engines that must never be accused."""
 
-from typing import TYPE_CHECKING
-
-from adapters.mutants.alignment import _Loose
+from adapters.mutants.alignment import Loose
 from adapters.mutants.machine import BD, Machine, Operator
 from conformance.case import Epochs
-
-if TYPE_CHECKING:
-    from conformance.programs import Event
+from conformance.programs import Event
 
 
 class Plain(Machine):
@@ -94,7 +90,7 @@ class OwnEpochs(Machine):
             self.streams[source] = log
 
 
-class Unaligned(_Loose):
+class Unaligned(Loose):
     """Unaligned snapshots: a border overtakes what other inputs still carry, which is saved with the snapshot."""
 
     snapshots = "unaligned"

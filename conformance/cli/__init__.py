@@ -16,6 +16,11 @@ INTERRUPTED = 130
 OUR_BUG = 70
 
 COMMANDS = {
+    "run": ("conformance.cli.run:run", "Run a saved case on engines, with verdicts."),
+    "check": ("conformance.cli.check:check", "Judge recorded observations; no engine needed."),
+    "compare": ("conformance.cli.compare:compare", "Compare what two engines let be seen of a case."),
+    "engines": ("conformance.cli.engines:engines", "What can run here, what cannot and why."),
+    "mutants": ("conformance.cli.mutants:mutants", "The sensitivity of the suite: broken engines, convicted or not."),
     "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),
     "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
 }

@@ -24,7 +24,7 @@ from generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
 @click.option("--stats", is_flag=True, help="Say how often each situation occurred.")
 @click.option("--deep", is_flag=True, help="Larger graphs, more and larger epochs.")
 @as_json
-def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, as_json: bool) -> None:  # noqa: FBT001
+def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, as_json: bool) -> None:
     """Generate cases: different from each other, and the same for the same seed everywhere."""
     if out is None and not stats:
         raise click.UsageError("say where to write the cases (--out DIR), or ask how they are (--stats)")

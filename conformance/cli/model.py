@@ -26,7 +26,7 @@ def model() -> None:
 @click.argument("case", type=FILE)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same run.")
 @as_json
-def run(case: Path, seed: int, as_json: bool) -> int:  # noqa: FBT001
+def run(case: Path, seed: int, as_json: bool) -> int:
     """One random execution of CASE with its failures: trace, gce and out."""
     read_ = read_case(case)
     done = execute(read_, seed)
@@ -48,7 +48,7 @@ def run(case: Path, seed: int, as_json: bool) -> int:  # noqa: FBT001
 @click.argument("case", type=FILE)
 @click.argument("trace", type=FILE)
 @as_json
-def replay(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
+def replay(case: Path, trace: Path, as_json: bool) -> int:
     """Apply TRACE to CASE: every configuration on the way. A step that does not apply is named (exit 1)."""
     read_ = read_case(case)
     steps = read(trace, lambda value: decode_trace(value, read_.graph))
@@ -70,7 +70,7 @@ def replay(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
 @click.argument("case", type=FILE)
 @click.argument("trace", type=FILE)
 @as_json
-def explain(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
+def explain(case: Path, trace: Path, as_json: bool) -> int:
     """The failure-free trace that explains TRACE, and which of its configurations explains which."""
     read_ = read_case(case)
     steps = read(trace, lambda value: decode_trace(value, read_.graph))
@@ -93,7 +93,7 @@ def explain(case: Path, trace: Path, as_json: bool) -> int:  # noqa: FBT001
     "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Configurations at most."
 )
 @as_json
-def explore(case: Path, failures: int, every_interleaving: bool, most: int, as_json: bool) -> int:  # noqa: FBT001
+def explore(case: Path, failures: int, every_interleaving: bool, most: int, as_json: bool) -> int:
     """
     Every interleaving of CASE and every placement of up to K failures (the case's own failures play no part).
 

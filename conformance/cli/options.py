@@ -7,3 +7,11 @@ import click
 FILE = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, nothing else there.")
+
+seconds = click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="For judging, at most.",
+)

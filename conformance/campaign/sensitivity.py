@@ -1,0 +1,87 @@
+"""
+How well the suite tells: every broken engine must be convicted, and no correct one accused.
+
+A mutant is killed by the first generated case whose observations violate; how many cases that took is a measure of the
+generators and the judge together.
+"""
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from adapters.mutants import GROUPS, MUTANTS, ODD, name
+from adapters.mutants.machine import Machine
+from conformance.case import Case
+from conformance.engine import Job
+from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
+from generators import cases, collect
+
+
+@frozen
+class Killed:
+    """A broken engine, and what convicted it: `cases` is None if nothing did."""
+
+    mutant: str
+    group: str
+    about: str
+    cases: int | None
+    diagnosis: str = ""
+    guarantee: str = ""
+
+
+@frozen
+class Spared:
+    """A correct engine: how often it was run, and how often it was accused or nothing could be said."""
+
+    mutant: str
+    about: str
+    runs: int
+    accused: int
+    unknown: int
+
+
+SECONDS = 1.0
+"""For judging one run. What takes longer is inconclusive, and counted as such."""
+
+
+def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
+    """One run of one case, judged. A quarter of the cases show their sinks only."""
+    streams = case.graph.sinks if seed % 4 == 3 else case.graph.streams  # noqa: PLR2004
+    if machine.epochs_by == "own":
+        streams = case.graph.streams
+    job = Job(case, frozenset(streams), seed=seed)
+    return judge(case, machine(job).run(), Budget(steps=10**12, seconds=SECONDS))
+
+
+def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
+    """Every mutant on at most so many cases, then every correct engine, so many runs in all."""
+    for_mutants = collect(cases(), number=number, seed=seed)
+    for group, machines in GROUPS.items():
+        for machine in machines:
+            yield _kill(machine, group, for_mutants)
+    each = -(-runs // len(ODD))
+    for_correct = collect(cases(), number=each, seed=seed + 1) if each else []
+    for machine in ODD.values():
+        yield _spare(machine, for_correct)
+
+
+def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
+    about = (machine.__doc__ or "").strip()
+    for index, case in enumerate(tried):
+        verdict = verdict_on(machine, case, index)
+        if isinstance(verdict, Violates):
+            first = verdict.findings[0].diagnosis
+            return Killed(name(machine), group, about, index + 1, first, verdict.guarantee)
+    return Killed(name(machine), group, about, None)
+
+
+def _spare(machine: type[Machine], tried: list[Case]) -> Spared:
+    accused = unknown = 0
+    for index, case in enumerate(tried):
+        verdict = verdict_on(machine, case, index)
+        accused += isinstance(verdict, Violates)
+        unknown += isinstance(verdict, Inconclusive)
+    return Spared(name(machine), (machine.__doc__ or "").strip(), len(tried), accused, unknown)
+
+
+TOTAL = len(MUTANTS) + len(ODD)

@@ -1,0 +1,56 @@
+"""`conformance compare`: two engines through out."""
+
+import json
+from pathlib import Path
+
+import click
+
+from conformance.cli.options import FILE, as_json, seconds
+from conformance.cli.shown import INCONCLUSIVE, VIOLATES, show
+from conformance.codec import read_case, read_observations
+from conformance.judge import Budget, Inconclusive, Violates, judge
+from conformance.observation import Observations
+
+
+@click.command()
+@click.argument("case", type=FILE)
+@click.argument("one", type=FILE)
+@click.argument("other", type=FILE)
+@seconds
+@as_json
+def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -> int:
+    """
+    Whether two engines let the same be seen of CASE: equal; compatible, if both are explained by different
+    interleavings; or differing, if one of them is not explained (exit 1).
+    """
+    read = read_case(case)
+    seen = [read_observations(file, read) for file in (one, other)]
+    verdicts = [judge(read, each, Budget(steps=10**12, seconds=seconds)) for each in seen]
+    place = _first_difference(*seen)
+    if any(isinstance(verdict, Violates) for verdict in verdicts):
+        answer, code = "differing", VIOLATES
+    elif any(isinstance(verdict, Inconclusive) for verdict in verdicts):
+        answer, code = "inconclusive", INCONCLUSIVE
+    else:
+        answer, code = ("compatible" if place else "equal"), 0
+    if as_json:
+        click.echo(json.dumps({"comparison": answer, "first": place}))
+        return code
+    click.echo(answer + (f", first in epoch {place['epoch']} of `{place['stream']}`" if place else ""))
+    for file, verdict in zip((one, other), verdicts, strict=True):
+        if isinstance(verdict, Violates | Inconclusive):
+            click.echo(f"{file}:")
+            show(verdict)
+    return code
+
+
+def _first_difference(one: Observations, other: Observations) -> dict[str, object] | None:
+    """The first epoch, of the streams that both show in the end, in which they differ."""
+    left, right = one.observations[-1].streams, other.observations[-1].streams
+    shared = [stream for stream in left if stream in right]
+    epochs = max((max(len(left[stream]), len(right[stream])) for stream in shared), default=0)
+    for epoch in range(epochs):
+        for stream in shared:
+            if left[stream][epoch : epoch + 1] != right[stream][epoch : epoch + 1]:
+                return {"stream": stream, "epoch": epoch + 1}
+    return None

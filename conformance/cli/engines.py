@@ -1,0 +1,59 @@
+"""`conformance engines`: what can run here, what cannot and why."""
+
+import json
+
+import attrs
+import click
+
+from conformance.cli.options import as_json
+from conformance.engine import Description
+from conformance.errors import ConformanceError, UnknownEngine
+from conformance.registry import engine, names
+
+
+@click.command()
+@as_json
+def engines(as_json: bool) -> None:
+    """Every installed engine: what it can do, or why it cannot run here."""
+    for name in names():
+        description, why = _try(name)
+        if as_json:
+            click.echo(json.dumps(_encode(name, description, why)))
+        elif description is None:
+            click.echo(f"{name}: {why}")
+        else:
+            can = description.capabilities
+            failures = ", ".join(sorted(can.failures)) or "none"
+            click.echo(
+                f"{name} {description.info.version}: ready; failures: {failures}; programs: {len(can.programs)} of 10"
+            )
+
+
+def _try(name: str) -> tuple[Description | None, str]:
+    try:
+        made = engine(name)
+    except UnknownEngine as error:
+        return None, f"wants a setting: {error}"
+    try:
+        return made.start(), ""
+    except ConformanceError as error:
+        return None, str(error)
+    finally:
+        made.stop()
+
+
+def _encode(name: str, description: Description | None, why: str) -> dict[str, object]:
+    if description is None:
+        return {"engine": name, "ready": False, "because": why}
+    can = description.capabilities
+    return {
+        "engine": name,
+        "ready": True,
+        "info": attrs.asdict(description.info),
+        "epochs": description.epochs,
+        "atomic": description.atomic,
+        "snapshots": description.snapshots,
+        "failures": sorted(can.failures),
+        "programs": sorted(can.programs),
+        "holds": can.holds,
+    }

@@ -1,0 +1,81 @@
+"""Every broken engine is convicted, and no correct one accused."""
+
+from statistics import median
+
+import pytest
+
+from adapters.mutants import GROUPS, MUTANTS, ODD, Mutant
+from conformance.campaign.sensitivity import Killed, Spared, sensitivity, verdict_on
+from conformance.engine import Job
+from conformance.errors import UnknownEngine
+from conformance.judge import Violates, judge
+from generators import corpus
+
+
+@pytest.fixture(scope="module")
+def found():
+    return list(sensitivity(number=200, runs=400, seed=0))
+
+
+def test_every_mutant_is_killed_within_200_cases_and_the_median_within_10(found):
+    killed = [each for each in found if isinstance(each, Killed)]
+    assert [each.mutant for each in killed if each.cases is None] == []
+    assert len(killed) >= 40
+    assert median(each.cases for each in killed) <= 10
+
+
+def test_no_correct_engine_is_accused(found):
+    spared = [each for each in found if isinstance(each, Spared)]
+    assert len(spared) >= 6
+    assert sum(each.runs for each in spared) >= 400
+    assert [each.mutant for each in spared if each.accused] == []
+
+
+def test_each_says_in_a_line_what_it_does():
+    for machine in (MUTANTS | ODD).values():
+        assert machine.__doc__
+        assert "\n" not in machine.__doc__.strip()
+
+
+def test_the_groups_are_the_rules_they_break():
+    assert list(GROUPS) == ["alignment", "snapshot", "recovery", "streams", "output", "atomicity", "liveness"]
+    assert len(MUTANTS) == sum(map(len, GROUPS.values())), "no name twice"
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_correct_engine_runs_the_corpus_unaccused(name):
+    for seed, case in enumerate(corpus().values()):
+        assert not isinstance(verdict_on(ODD[name], case, 4 * seed), Violates)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "case", "diagnosis"),
+    [
+        ("overtakes-the-border", "misaligned-border-without-failure", "misaligned"),
+        ("appended-on-replay", "paper-observed-execution", "duplicated"),
+        ("uncommitted-visible", "paper-observed-execution", "dirty"),
+        ("committed-twice", "replay-committed-twice", "duplicated"),
+        ("last-epoch-never", "last-epoch-lost", "stalled"),
+        ("sources-not-rewound", "before-the-first-commit", "lost"),
+        ("taken-back", "restart-between-epochs", "retracted"),
+        ("stream-by-stream", "snapshot-under-way", "torn"),
+        ("not-fifo", "shared-stream-restored-for-one", "reordered"),
+        ("state-from-the-start", "paper-observed-execution", "corrupted state"),
+        ("stalls-after-the-second-recovery", "crash-at-once-after-recovery", "stalled"),
+    ],
+)
+def test_a_bug_is_diagnosed_as_what_it_is_on_the_case_made_for_it(mutant, case, diagnosis):
+    told = set()
+    for seed in range(30):
+        (seen,) = Mutant([mutant]).run([Job(corpus()[case], seed=seed)])
+        verdict = judge(corpus()[case], seen)
+        if isinstance(verdict, Violates):
+            told |= {finding.diagnosis for finding in verdict.findings}
+    assert diagnosis in told
+
+
+def test_an_unknown_mutant_is_refused_and_the_others_named():
+    with pytest.raises(UnknownEngine, match="'nobody' is none of overtakes-the-border"):
+        Mutant(["nobody"])
+    with pytest.raises(UnknownEngine):
+        Mutant([])

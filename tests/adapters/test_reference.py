@@ -1,0 +1,35 @@
+"""The model as an engine."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.reference import Reference
+from conformance.codec import digest
+from conformance.engine import Job
+from conformance.errors import UnknownEngine
+from conformance.judge import Conforms, judge
+from generators import cases, corpus
+
+
+@settings(max_examples=50)
+@given(cases(), st.integers(0, 99), st.booleans())
+def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
+    streams = frozenset(case.graph.sinks if sinks else case.graph.streams)
+    (seen,) = Reference([]).run([Job(case, streams, seed=seed)])
+    seen.fit(case, digest(case))
+    assert seen.observed == streams
+    assert isinstance(judge(case, seen), Conforms)
+    assert [fired.failure for fired in seen.fired] == list(range(len(case.failures)))
+    for fired in seen.fired:
+        assert fired.before < len(seen.observations), "it is looked at after every failure"
+
+
+def test_a_batch_is_answered_in_its_order():
+    jobs = [Job(case) for case in corpus().values()]
+    assert [seen.case for seen in Reference([]).run(jobs)] == [digest(job.case) for job in jobs]
+
+
+def test_it_has_no_settings():
+    with pytest.raises(UnknownEngine, match="no setting 'fast'"):
+        Reference(["fast"])
