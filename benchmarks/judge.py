@@ -10,7 +10,8 @@ from typing import Any
 from adapters.reference import Reference
 from conformance.engine import Job
 from conformance.judge import Budget, Inconclusive, judge
-from conformance.judge.task import Stuck, Way, ways
+from conformance.judge.task import ways
+from conformance.judge.way import Stuck, Way
 from conformance.programs import (
     Average,
     Batch,

@@ -14,8 +14,8 @@ from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Seen, Unexplained
 from conformance.judge.search import Furthest, Piece, Search
-from conformance.judge.task import Segment
 from conformance.judge.verdict import Diagnosis, Finding
+from conformance.judge.way import Segment
 from conformance.programs import Average, Batch, Count, Digest, Distinct, Event, KeyedSum, P, Program, Sum
 
 SHOWN = 6

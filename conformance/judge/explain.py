@@ -20,7 +20,8 @@ from attrs import define, field, frozen
 from conformance.case import Graph, Task
 from conformance.judge.budget import Budget
 from conformance.judge.search import Found, Furthest, Piece, Search, Tagged
-from conformance.judge.task import Segment, Stuck, Way, ways
+from conformance.judge.task import ways
+from conformance.judge.way import Segment, Stuck, Way, in_order
 from conformance.programs import Event
 
 Seen: TypeAlias = Mapping[str, Sequence[Segment | None]]
@@ -160,7 +161,7 @@ class _Part:
         task, ends = self.tasks[furthest.piece], pieces[furthest.piece].ends
         epoch = next((n for n, end in enumerate(ends, start=1) if furthest.position < end), self.epochs)
         before = ends[epoch - 2] if epoch > 1 else 0
-        expected = _sorted(furthest.expected)
+        expected = in_order(furthest.expected)
         return Unexplained(task, task.output, epoch, furthest.position - before, expected, start[furthest.piece])
 
     def _orders(self, path: Sequence[Found]) -> Orders:
@@ -169,8 +170,4 @@ class _Part:
     def _unexplained(self) -> Unexplained:
         epoch, furthest, states = self.furthest
         task, state = self.tasks[furthest.piece], states[furthest.piece]
-        return Unexplained(task, task.output, epoch, furthest.position, _sorted(furthest.expected), state)
-
-
-def _sorted(events: set[Event]) -> tuple[Event, ...]:
-    return tuple(sorted(events, key=lambda event: (isinstance(event, str), event)))
+        return Unexplained(task, task.output, epoch, furthest.position, in_order(furthest.expected), state)

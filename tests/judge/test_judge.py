@@ -8,6 +8,7 @@ from conformance.case import Case, Graph, Task
 from conformance.codec import digest
 from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
 from conformance.judge.verdict import Finding, guarantee
+from conformance.judge.witness import Unproven
 from conformance.model.configuration import initial
 from conformance.model.execution import Randomly, execution, run
 from conformance.model.explore import explore
@@ -247,3 +248,10 @@ def test_running_out_of_budget_is_inconclusive():
 )
 def test_the_strongest_guarantee_that_is_left(found, left):
     assert guarantee(tuple(Finding(each, "") for each in found)) == left
+
+
+def test_a_verdict_that_cannot_prove_itself_is_a_bug_of_ours(monkeypatch):
+    monkeypatch.setattr("conformance.judge.witness.trace_of", lambda *_: ())
+    with pytest.raises(Unproven, match="please report"):
+        judge(CHAIN, seen(CHAIN, RIGHT))
+    assert Unproven.exit_code == 70

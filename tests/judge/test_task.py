@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.judge.task import Stuck, Way, ways
+from conformance.judge.task import ways
+from conformance.judge.way import Stuck, Way
 from conformance.programs import Average, Batch, Count, Digest, Distinct, KeyedSum, Map, Repeat, Sum
 from tests.judge.brute import common, orders, outcome, outcomes
 from tests.small import PROGRAMS

@@ -1,0 +1,86 @@
+"""Programs that show how much there was and what it came to: points of the lattice, told apart by sums."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.judge.lattice import Lattice, Mask, Numbers
+from conformance.judge.way import Segment, Stuck, Way, in_order
+from conformance.programs import Average, Batch, Event, P
+
+
+def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck:
+    """
+    `average` without resets, and `batch` of integers: what they show depends on how much has been taken and on its sum,
+    and so on the point of the lattice alone.
+
+    An average shows (s + sum) // (c + n) after n events. A batch shows something after each `size`-th event: what was
+    gathered since it last did, which is all that was taken (and held before) less all that was shown, mod p.
+    """
+    assert all(isinstance(each, int) for events in inputs for each in events)  # noqa: S101 - the caller's promise
+    axes = sorted(range(len(inputs)), key=lambda which: len(inputs[which]))
+    sums = [np.concatenate([[0], np.cumsum(np.array(inputs[which], dtype=np.int64))]) for which in axes]
+    lattice = Lattice([len(inputs[which]) for which in axes])
+    held, total = (state[1], state[0]) if isinstance(program, Average) else state
+    shown = already = 0
+    for taken in range(1, sum(lattice.lengths) + 1):
+        test: Callable[[Numbers], Mask] | None = None
+        if isinstance(program, Average) or (held + taken) % program.size == 0:
+            value = output[shown] if shown < len(output) else None
+            if not isinstance(value, int):
+                return Stuck(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
+            test = _shows(program, value, held + taken, already)
+        if not lattice.advance(_anything, None if test is None else _standing(test, sums, total)):
+            return Stuck(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
+        if test is not None:
+            already = (already + int(output[shown])) % P
+            shown += 1
+    if shown < len(output):
+        return Stuck(shown)
+    everything = total + sum(int(each[-1]) for each in sums)
+    end = (everything, held + sum(lattice.lengths))
+    if isinstance(program, Batch):
+        end = ((held + sum(lattice.lengths)) % program.size, (everything - already) % P)
+        end = (end[0], end[1] if end[0] else 0)
+    order = tuple(axes[axis] for axis in lattice.order(lambda *_: True))
+    return Way(order, end)
+
+
+def _anything(_: int, positions: Numbers) -> Mask:
+    return np.ones_like(positions, dtype=np.bool_)
+
+
+def _standing(test: Callable[[Numbers], Mask], sums: Sequence[Numbers], total: int) -> Callable[[list[Numbers]], Mask]:
+    return lambda coordinates: test(_totals(sums, coordinates, total))
+
+
+def _totals(sums: Sequence[Numbers], coordinates: list[Numbers], total: int) -> Numbers:
+    taken = [row.take(at, mode="clip") for row, at in zip(sums, coordinates, strict=True)]
+    return np.asarray(total + sum(taken))
+
+
+def _shows(program: Average | Batch, value: int, count: int, already: int) -> Callable[[Numbers], Mask]:
+    if isinstance(program, Average):
+        return lambda totals: (totals >= value * count) & (totals < (value + 1) * count)
+    return lambda totals: (totals - already) % P == value
+
+
+def _sums_shown(
+    program: Average | Batch, lattice: Lattice, sums: Sequence[Numbers], total: int, count: int, already: int
+) -> tuple[Event, ...]:
+    """What could have been shown after the next event."""
+    if isinstance(program, Batch) and count % program.size:
+        return ()
+    found: set[int] = set()
+    for axis in range(len(sums)):
+        coordinates = lattice.coordinates()
+        ahead = np.minimum(coordinates[axis] + 1, lattice.lengths[axis])
+        possible = lattice.reach & (coordinates[axis] < lattice.lengths[axis])
+        coordinates[axis] = ahead
+        totals = _totals(sums, coordinates, total)
+        values = np.broadcast_to(totals, lattice.reach.shape)[possible]
+        found.update(
+            int(v) for v in np.unique(values // count if isinstance(program, Average) else (values - already) % P)[:8]
+        )
+    return in_order(found)

@@ -1,0 +1,227 @@
+"""Programs whose output says of each event which one it was: is one sequence of tokens a shuffle of others?"""
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import frozen
+
+from conformance.judge.lattice import Lattice
+from conformance.judge.way import Segment, Stuck, Way, in_order
+from conformance.programs import Count, Digest, Event, Filter, KeyedSum, Map, P, Program, Repeat, Sum
+
+MOST_FORKS = 16
+FEW_KEYS = 16
+
+
+@frozen
+class _Reading:
+    """
+    An output, read backwards: for each event that must have caused a part of it, its token, where that part begins,
+    and the state before it.
+
+    If the output goes wrong whatever the order, it is read up to there, and `breaks_after` is how much of a part it
+    shows of the event that would come next: more than nothing only for `repeat`.
+    """
+
+    tokens: list[object]
+    positions: list[int]
+    states: list[Any]
+    breaks_after: int | None = None
+
+
+def _token(program: Program[Any]) -> Callable[[Event], object]:
+    """
+    What an event counts for when orders are compared: itself, or less where the program cannot tell events apart.
+
+    `count` sees that there is an integer and no more, `map` sees what it becomes.
+    """
+    match program:
+        case Count():
+            return lambda event: event if isinstance(event, str) else int
+        case Map():
+            return lambda event: event if isinstance(event, str) else program(None, event)[1][0]
+    return lambda event: event
+
+
+def _read(program: Program[Any], state: Any, output: Segment) -> _Reading:
+    """
+    The tokens that an output must come from, one after the other, whatever the order of the inputs.
+
+    `sum` and `digest` can be solved for the event: w = s' - s and w = h' - 31 h - 1, mod p, and only one event is in
+    range. `count` must go up by one. `repeat` emits whole runs.
+    """
+    tokens: list[object] = []
+    positions = [0]
+    states = [state]
+    while (position := positions[-1]) < len(output):
+        token: object = output[position]
+        size = 1
+        if isinstance(token, int):
+            match program:
+                case Sum():
+                    token, state = (token - state) % P, token
+                case Digest():
+                    token, state = (token - 31 * state - 1) % P, token
+                case Count():
+                    if token != state + 1:
+                        return _Reading(tokens, positions, states, breaks_after=0)
+                    token, state = int, token
+                case Repeat(times):
+                    size = times
+                    run = output[position : position + size]
+                    if size == 0 or run != (token,) * size:
+                        same = next((n for n, each in enumerate(run) if each != token), len(run))
+                        return _Reading(tokens, positions, states, breaks_after=same)
+        tokens.append(token)
+        positions.append(position + size)
+        states.append(state)
+    return _Reading(tokens, positions, states)
+
+
+_Taken: TypeAlias = "tuple[int, _Taken] | None"
+
+
+class _Walk:
+    """A walk through the lattice by tokens. Silent events, which neither show nor change anything, stay out of it."""
+
+    def __init__(
+        self, inputs: Sequence[Segment], token: Callable[[Event], object], silent: Callable[[Event], bool]
+    ) -> None:
+        self.inputs = inputs
+        self.kept = [[place for place, event in enumerate(events) if not silent(event)] for events in inputs]
+        # The last coordinate of a lattice is free of charge, so it belongs to the longest input.
+        self.axes = sorted(range(len(inputs)), key=lambda which: len(self.kept[which]))
+        self.codes: dict[object, int] = {}
+        self.rows = [
+            np.array([self._code(token(inputs[which][place])) for place in self.kept[which]] + [-1], dtype=np.int64)
+            for which in self.axes
+        ]
+        self.lattice = Lattice([len(self.kept[which]) for which in self.axes])
+        self.taken: _Taken = None
+
+    def _code(self, token: object) -> int:
+        return self.codes.setdefault((type(token), token), len(self.codes))
+
+    def fork(self) -> "_Walk":
+        """The same, to go on another way."""
+        other = copy(self)
+        other.lattice = self.lattice.fork()
+        return other
+
+    def knows(self, token: object) -> bool:
+        """Whether any event has this token."""
+        return (type(token), token) in self.codes
+
+    def take(self, token: object) -> bool:
+        """Take an event with this token, in every way there is."""
+        code = self.codes.get((type(token), token), -2)
+        self.taken = (code, self.taken)
+        return self.lattice.advance(lambda axis, positions: self.rows[axis].take(positions, mode="clip") == code)
+
+    def heads(self) -> list[Event]:
+        """The events that could be taken next, each kind once."""
+        found: dict[int, Event] = {}
+        for axis, positions in enumerate(self.lattice.coordinates()):
+            at = np.unique(np.broadcast_to(positions, self.lattice.reach.shape)[self.lattice.reach])
+            for position in at[at < len(self.rows[axis]) - 1]:
+                which = self.axes[axis]
+                found.setdefault(int(self.rows[axis][position]), self.inputs[which][self.kept[which][position]])
+        return list(found.values())
+
+    def is_done(self) -> bool:
+        return self.lattice.at_the_end()
+
+    def order(self) -> tuple[int, ...]:
+        """One way that was found, with the silent events put in where they come to stand."""
+        codes = []
+        taken = self.taken
+        while taken is not None:
+            code, taken = taken
+            codes.append(code)
+        codes.reverse()
+        steps = self.lattice.order(lambda step, axis, position: bool(self.rows[axis][position] == codes[step]))
+        order: list[int] = []
+        passed = [0] * len(self.inputs)
+        at = [0] * len(self.inputs)
+        for axis in steps:
+            which = self.axes[axis]
+            place = self.kept[which][passed[which]] + 1
+            order += [which] * (place - at[which])
+            passed[which] += 1
+            at[which] = place
+        for which, events in enumerate(self.inputs):
+            order += [which] * (len(events) - at[which])
+        return tuple(order)
+
+
+def _outputs(program: Program[Any], state: Any, events: Iterable[Event]) -> tuple[Event, ...]:
+    """What could come next: the first output of each event, each kind once."""
+    return in_order(emitted[0] for event in events if (emitted := program(state, event)[1]))
+
+
+def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck:
+    """
+    Programs whose output says of each event which one it was, as far as they can tell events apart.
+
+    An order explains the output iff the tokens of the events, in that order and without the silent ones, are those read
+    off the output: the program emits for one event after the other, and what it emits depends on the event's token and
+    on the state, which the output so far determines. So the question is whether one sequence of tokens is a
+    shuffle of others, and a point of the lattice decides by itself which token may come next.
+    """
+    reading = _read(program, state, output)
+    stateless = isinstance(program, Filter | Repeat)
+    walk = _Walk(inputs, _token(program), lambda event: stateless and not program(None, event)[1])
+    for index, token in enumerate(reading.tokens):
+        if not walk.take(token):
+            return Stuck(reading.positions[index], _outputs(program, reading.states[index], walk.heads()))
+    position, state = reading.positions[-1], reading.states[-1]
+    if reading.breaks_after and walk.take(output[position]):
+        return Stuck(position + reading.breaks_after, (output[position],))
+    if reading.breaks_after is not None or not walk.is_done():
+        return Stuck(position, _outputs(program, state, walk.heads()))
+    return Way(walk.order(), state)
+
+
+def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck | None:
+    """
+    `keyed_sum`: an output alone does not say which key it belongs to, but for each key it says which event it was.
+
+    All points of a walk have taken the same events, so the sums are the same at all of them, and for every event that
+    could come next and fits the output there is one walk by tokens that goes on with it. Walks fork rarely: two
+    different events must fit at once. Where they fork too often, the search takes over.
+    """
+    walks = [(state, _Walk(inputs, lambda event: event, lambda _: False))]
+    for position, shown in enumerate(output):
+        following = []
+        for sums, walk in walks:
+            for event in _fitting(program, sums, shown, walk):
+                other = walk.fork()
+                if other.take(event):
+                    following.append((program(sums, event)[0], other))
+        if not following:
+            return Stuck(
+                position, in_order(each for sums, walk in walks for each in _outputs(program, sums, walk.heads()))
+            )
+        if len(following) > MOST_FORKS:
+            return None
+        walks = following
+    for sums, walk in walks:
+        if walk.is_done():
+            return Way(walk.order(), sums)
+    return Stuck(len(output), _next_of(program, walks))
+
+
+def _next_of(program: KeyedSum, walks: Sequence[tuple[Any, _Walk]]) -> tuple[Event, ...]:
+    return in_order(each for sums, walk in walks for each in _outputs(program, sums, walk.heads()))
+
+
+def _fitting(program: KeyedSum, sums: Any, shown: Event, walk: _Walk) -> list[Event]:
+    """The events that show this with these sums; from the output if there are few keys, else from what could come."""
+    if isinstance(shown, str):
+        return [shown]
+    if program.keys > FEW_KEYS:
+        return [head for head in walk.heads() if program(sums, head)[1] == (shown,)]
+    solved = ((key, (shown - sums.get(key, 0)) % P) for key in range(program.keys))
+    return [event for key, event in solved if event % program.keys == key and walk.knows(event)]
