@@ -91,18 +91,17 @@ def parse(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
-        found = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
-        raise Malformed(found, "JSON") from None
+        found = f"a syntax error at line {error.lineno}, column {error.colno} ({error.msg.lower()})"
+        raise Malformed(found if text.strip() else "an empty file", "JSON") from None
     except RecursionError:
         raise Malformed("values nested too deeply to read", "a shallow document") from None
 
 
 def decode_case(value: object) -> Case:
     """JSON to a case."""
+    _check_format(value, CASE_FORMAT)
     fields = _fields(value, required=("format", "graph", "inputs"), optional=("name", "failures", "holds"))
-    form = fields.pop("format")
-    if form != CASE_FORMAT:
-        raise Malformed(quote(form), f'"{CASE_FORMAT}"', path=("format",))
+    del fields["format"]
     with inside("graph"):
         fields["graph"] = _decode_graph(fields["graph"])
     with inside("inputs"):
@@ -112,6 +111,13 @@ def decode_case(value: object) -> Case:
     with inside("holds"):
         fields["holds"] = _list_of(_decode_hold, fields.get("holds", []))
     return Case(**fields)
+
+
+def _check_format(value: object, wanted: str) -> None:
+    """The format first: who gives the wrong file learns that, and not which field of it is unknown."""
+    form = _mapping(value).get("format", wanted)
+    if form != wanted:
+        raise Malformed(quote(form), f'"{wanted}"', path=("format",))
 
 
 def _decode_graph(value: object) -> Graph:
@@ -219,11 +225,10 @@ def read_observations(path: Path, case: Case) -> Observations:
 
 def decode_observations(value: object) -> Observations:
     """JSON to observations."""
+    _check_format(value, OBSERVATIONS_FORMAT)
     optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log")
     fields = _fields(value, required=("format", "case", "observations"), optional=optional)
-    form = fields.pop("format")
-    if form != OBSERVATIONS_FORMAT:
-        raise Malformed(quote(form), f'"{OBSERVATIONS_FORMAT}"', path=("format",))
+    del fields["format"]
     with inside("engine"):
         fields["engine"] = EngineInfo(
             **_fields(fields.get("engine", {}), required=(), optional=("name", "version", "settings"))
@@ -346,7 +351,14 @@ def encode_trace(trace: Iterable[Step]) -> list[list[str]]:
 
 
 def decode_trace(value: object, graph: Graph) -> Trace:
-    """JSON to a trace over a graph. Whether the steps apply is for the model to say."""
+    """
+    JSON to a trace over a graph: a list of steps, or what `model run --json` prints, which has one.
+
+    Whether the steps apply is for the model to say.
+    """
+    if isinstance(value, dict) and "trace" in value:
+        with inside("trace"):
+            return decode_trace(value["trace"], graph)
     inputs = {task.name: task.inputs for task in graph.tasks}
     return _list_of(lambda step: _decode_step(step, inputs), value)
 
@@ -364,4 +376,5 @@ def _decode_step(value: object, inputs: Mapping[str, tuple[str, ...]]) -> Step:
         case [("event" | "border" | "fail"), str() as task, *_] if task not in inputs:
             raise Malformed(quote(task), "a task of the case", path=(1,))
     shapes = '["event", task, stream], ["border", task], ["fail", task] or ["recover"]'
-    raise Malformed(quote(value), shapes)
+    found = json.dumps(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else value
+    raise Malformed(quote(found), shapes)

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 
-SHOWN = 60
+SHOWN = 80
 """How many characters of a hostile value an error quotes."""
 
 
@@ -67,6 +67,18 @@ class EngineUnavailable(ConformanceError):
     """An engine that cannot be run here: what is missing, and how to get it."""
 
     exit_code = 4
+
+
+class EngineFailed(ConformanceError):
+    """An engine that was run and failed us: it raised, or answered what is no answer."""
+
+    exit_code = 4
+
+
+class Unsupported(ConformanceError):
+    """A case that asks of an engine what it says it cannot do."""
+
+    exit_code = 3
 
 
 class Inapplicable(ConformanceError):

@@ -113,7 +113,7 @@ class Observations:
     def fit(self, case: Case, digest: str) -> None:
         """Refuse observations that are not of this case, or show too little of it to judge."""
         if self.case != digest:
-            raise Malformed(quote(self.case), f"{digest}, the digest of the case", path=("case",))
+            raise Malformed(quote(self.case), f"{digest}, as for this case: they are of another", path=("case",))
         for fired in self.fired:
             if fired.failure >= len(case.failures):
                 raise Malformed(str(fired.failure), f"one of the case's {len(case.failures)} failures", path=("fired",))

@@ -1,10 +1,12 @@
 """Engines by name: `name[:setting,setting…]`, looked up among the entry points of the group `conformance.engines`."""
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from conformance.engine import Engine
-from conformance.errors import UnknownEngine
+from conformance.errors import ConformanceError, UnknownEngine
 
 GROUP = "conformance.engines"
 
@@ -18,24 +20,39 @@ def engine(word: str) -> Engine:
     """
     The engine that a word of the command line names, with its settings. It is not started yet.
 
-    `python:package.module:Class` imports a class of one's own.
+    `python:package.module:Class` imports a class of one's own, also from the folder one is in.
     """
     name, _, rest = word.partition(":")
-    if name == "python":
-        return _class(rest)([])  # type: ignore[no-any-return]
     found: list[EntryPoint] = [point for point in entry_points(group=GROUP) if point.name == name]
-    if not found:
+    if name == "python":
+        make, settings = _imported(rest), []
+    elif found:
+        make, settings = found[0].load(), [setting for setting in rest.split(",") if setting]
+    else:
         raise UnknownEngine(
             f"there is no engine {name!r}; there are {', '.join(names())}, and python:package.module:Class"
         )
-    settings = [setting for setting in rest.split(",") if setting]
-    made: Engine = found[0].load()(settings)
+    try:
+        made: Engine = make(settings)
+    except ConformanceError:
+        raise
+    except Exception as error:
+        raise UnknownEngine(
+            f"{word} cannot be made with a list of settings: {type(error).__name__}: {error}"
+        ) from error
+    if not all(callable(getattr(made, method, None)) for method in ("start", "run", "stop")):
+        raise UnknownEngine(f"{word} is no engine: it wants the methods start, run and stop")
     return made
 
 
-def _class(path: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _imported(path: str) -> Callable[[list[str]], Engine]:
     module, _, name = path.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
     try:
-        return getattr(import_module(module), name)
+        found: Callable[[list[str]], Engine] = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownEngine(f"python:{path} cannot be imported: {error}; give python:package.module:Class") from None
+        raise UnknownEngine(
+            f"python:{path} cannot be imported: {error}; it is looked for in this folder and on PYTHONPATH"
+        ) from None
+    return found

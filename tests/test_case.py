@@ -161,7 +161,7 @@ def test_rejects_what_is_malformed_and_says_where_what_and_what_instead(path, va
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("", "line 1"),
+        ("", "an empty file"),
         ("{", "line 1"),
         ('{"a": 1, "a": 2}', "the key 'a' twice"),
         ("[" * 100_000, "nested too deeply"),

@@ -6,6 +6,7 @@ They show that the judge can tell: `conformance mutants` runs them all.
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from adapters.mutants.alignment import ALIGNMENT
 from adapters.mutants.atomicity import ATOMICITY
@@ -42,14 +43,18 @@ ODD = {name(machine): machine for machine in CORRECT}
 
 
 class Mutant:
-    """`mutant:NAME`: one of them as an engine."""
+    """`mutant:NAME`: one of them as an engine; `mutant` alone is the machine unbroken."""
 
     def __init__(self, settings: Sequence[str]) -> None:
         machines = MUTANTS | ODD
-        if len(settings) != 1 or settings[0] not in machines:
-            wanted = settings[0] if settings else "nothing"
-            raise UnknownEngine(f"mutant:NAME names one; {wanted!r} is none of {', '.join(machines)}")
-        self.machine = machines[settings[0]]
+        (wanted, *others) = settings or ["plain"]
+        if others or wanted not in machines:
+            close = get_close_matches(wanted, machines, n=3) or list(machines)[:3]
+            raise UnknownEngine(
+                f"there is no mutant {','.join(settings)!r}; near it are {', '.join(close)}, "
+                f"and `conformance mutants` lists all {len(machines)}"
+            )
+        self.machine = machines[wanted]
 
     def start(self) -> Description:
         return describe(self.machine)

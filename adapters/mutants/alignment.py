@@ -104,17 +104,26 @@ class ForgetsAnInput(Machine):
 
 
 class EmitsAfterItsBorder(Machine):
-    """The last output of an epoch comes behind the epoch's border."""
+    """An output is held back until the next one comes: the last of an epoch gets behind the epoch's border."""
 
-    def pass_border(self, operator: Operator) -> None:
-        log = self.streams[operator.task.output]
-        late = log.pop() if log and log[-1][0] == operator.epoch and log[-1][1] is not BD else None
-        super().pass_border(operator)
-        if late is not None and operator.epoch <= self.case.epochs:
-            self.emit(operator, (operator.epoch, late[1]))
-        elif late is not None:
-            log = self.streams[operator.task.output]
-            log.insert(len(log) - 1, late)
+    def setup(self) -> None:
+        self.held: dict[str, Event | None] = {}
+
+    def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
+        before = self.held.pop(operator.task.name, BD)
+        last = operator.epoch == self.case.epochs
+        if before is not BD and (message[1] is not BD or last):
+            super().emit(operator, (message[0], before))
+        if message[1] is BD:
+            super().emit(operator, message)
+            if before is not BD and not last:
+                super().emit(operator, (message[0] + 1, before))
+        else:
+            self.held[operator.task.name] = message[1]
+
+    def recover(self) -> None:
+        super().recover()
+        self.held.clear()
 
 
 class BlocksNobody(Machine):

@@ -3,6 +3,8 @@ The command line. One module for each command; a command's module is imported wh
 `conformance --help` answers at once.
 """
 
+import errno
+import os
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -14,6 +16,8 @@ from conformance.errors import ConformanceError
 
 INTERRUPTED = 130
 OUR_BUG = 70
+PIPE_CLOSED = 141
+UNWRITABLE = 2
 
 COMMANDS = {
     "run": ("conformance.cli.run:run", "Run a saved case on engines, with verdicts."),
@@ -24,6 +28,14 @@ COMMANDS = {
     "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),
     "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
 }
+
+
+class OutputGone(Exception):
+    """Nobody reads our output any more, or there is no room for it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(os.strerror(number))
+        self.exit_code = PIPE_CLOSED if number == errno.EPIPE else UNWRITABLE
 
 
 class LazyGroup(click.Group):
@@ -39,6 +51,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except OSError as error:
+            # Click would exit with 1 for a closed pipe, and 1 means "violates".
+            if error.errno in {errno.EPIPE, errno.ENOSPC}:
+                raise OutputGone(error.errno) from None
+            raise
+        return result
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
@@ -51,7 +74,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run a command and exit with what FORMATS says: 0, 1, 2, 3, 4, 70 or 130."""
+    """Run a command and exit with what docs/formats.md says."""
     sys.exit(_exit_code(arguments))
 
 
@@ -67,10 +90,12 @@ def _exit_code(arguments: list[str] | None) -> int:
     except ConformanceError as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)
         return error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it closes stdout.
-        sys.stdout = None
-        return 0
+    except OutputGone as gone:
+        if gone.exit_code == UNWRITABLE:
+            click.echo(f"The output cannot be written: {gone}.", err=True)
+        # Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return gone.exit_code
     except Exception:  # noqa: BLE001 - the last line of defence, and it says so
         return _our_bug()
     return result if isinstance(result, int) else 0

@@ -11,9 +11,9 @@ import click
 from attrs import evolve
 
 from conformance.case import Case
+from conformance.cli.folders import make_new
 from conformance.cli.options import as_json
 from conformance.codec import digest, write_case
-from conformance.errors import Unwritable
 from generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
 
 
@@ -29,7 +29,7 @@ def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, 
     if out is None and not stats:
         raise click.UsageError("say where to write the cases (--out DIR), or ask how they are (--stats)")
     if out is not None:
-        _make(out)
+        make_new(out)
     reached: Counter[str] = Counter()
     for index, case in enumerate(_with_progress(_cases(number, seed, deep=deep), number)):
         reached.update(situations(case))
@@ -40,16 +40,6 @@ def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, 
                 click.echo(json.dumps({"file": str(file), "digest": digest(case)}))
     if stats:
         _print(reached, number, as_json=as_json)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        taken = any(folder.iterdir())
-    except OSError as error:
-        raise Unwritable(str(folder), error.strerror or "it cannot be made", "Give another folder.") from None
-    if taken:
-        raise Unwritable(str(folder), "there is something in it already", "Give a new folder, or empty this one.")
 
 
 def _cases(number: int, seed: int, *, deep: bool) -> Iterator[Case]:

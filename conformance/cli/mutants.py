@@ -54,9 +54,10 @@ def summary(killed: list[Killed], spared: list[Spared]) -> str:
     needed = [result.cases for result in killed if result.cases is not None]
     middle = f", the median by case {median(needed):g}, the last by case {max(needed)}" if needed else ""
     runs, accused = sum(result.runs for result in spared), sum(result.accused for result in spared)
+    unknown = sum(result.unknown for result in spared)
     return (
         f"{len(needed)} of {len(killed)} broken engines convicted{middle}; "
-        f"{accused} accusations in {runs} runs of {len(spared)} correct ones."
+        f"{accused} accusations in {runs} runs of {len(spared)} correct ones ({unknown} inconclusive)."
     )
 
 

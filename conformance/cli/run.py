@@ -1,17 +1,22 @@
 """`conformance run`: one saved case on engines, with verdicts."""
 
 import json
+import re
+import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import click
+from attrs import evolve
 
 from conformance.case import Case
+from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds
 from conformance.cli.shown import exit_code, show, worst
 from conformance.codec import digest, encode_observations, encode_verdict, read_case, write_text
 from conformance.engine import Engine, Job
-from conformance.errors import ConformanceError, Unwritable
-from conformance.judge import Budget, Inconclusive, Verdict, judge
+from conformance.errors import ConformanceError, EngineFailed, Malformed, Unsupported
+from conformance.judge import Budget, Verdict, judge
 from conformance.observation import Observations
 from conformance.registry import engine
 
@@ -39,43 +44,73 @@ def run(
     read = read_case(case)
     named = [(word, engine(word)) for word in engines]
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)
-        if any(save.iterdir()):
-            raise Unwritable(str(save), "there is something in it already", "Give a new folder, or empty this one.")
-    streams = frozenset(read.graph.sinks if sinks else read.graph.streams)
+        make_new(save)
+    job = Job(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)
     codes = []
     for index, (word, made) in enumerate(named):
         try:
-            seen, beyond = _observe(made, Job(read, streams, seed=seed))
+            seen = observe(made, job)
+            verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds))
         except ConformanceError as error:
-            click.echo(f"{word}: {type(error).__name__}: {error}", err=True)
+            _tell_failure(word, error, as_json=as_json)
             codes.append(error.exit_code)
             continue
-        verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds)) if seen else Inconclusive(beyond)
-        if save is not None and seen is not None:
-            write_text(save / f"{index}.json", json.dumps(encode_observations(seen)) + "\n")
+        if save is not None:
+            name = re.sub(r"[^a-z0-9]+", "-", word.lower())
+            write_text(save / f"{index}-{name}.json", json.dumps(encode_observations(seen)) + "\n")
         _tell(word, read, seen, verdict, as_json=as_json)
         codes.append(exit_code(verdict))
     return worst(codes)
 
 
-def _observe(made: Engine, job: Job) -> tuple[Observations | None, str]:
+def observe(made: Engine, job: Job) -> Observations:
+    """
+    Start an engine, run one case, stop it.
+
+    Whatever escapes an engine is that engine's error, and so is what does not fit the case.
+    """
     try:
-        beyond = made.start().capabilities.unsupported(job.case)
-        if beyond:
-            return None, f"the engine does not support {', '.join(beyond)}"
-        (seen,) = made.run([job])
-        seen.fit(job.case, digest(job.case))
-        return seen, ""
+        return _run_alone(made, job)
+    except Malformed as refused:
+        raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
+    except ConformanceError:
+        raise
+    except Exception as error:
+        raise EngineFailed(_last_words(error)) from error
     finally:
-        made.stop()
+        with suppress(Exception):
+            made.stop()
 
 
-def _tell(word: str, case: Case, seen: Observations | None, verdict: Verdict, *, as_json: bool) -> None:
-    fired = len(seen.fired) if seen else 0
+def _run_alone(made: Engine, job: Job) -> Observations:
+    description = made.start()
+    if beyond := description.capabilities.unsupported(job.case):
+        raise Unsupported(f"it does not support {', '.join(beyond)}")
+    if description.epochs == "own":
+        # Where its borders are can only be read off the sources.
+        job = evolve(job, streams=job.streams | set(job.case.graph.sources))
+    (seen,) = made.run([job])
+    seen.fit(job.case, digest(job.case))
+    return seen
+
+
+def _last_words(error: Exception) -> str:
+    """What an engine died of, and where, in a line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"it raised {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
+
+
+def _tell_failure(word: str, error: ConformanceError, *, as_json: bool) -> None:
     if as_json:
-        line = {"engine": word, "fired": fired, "of": len(case.failures), **encode_verdict(verdict)}
+        line = {"engine": word, "verdict": "error", "because": f"{type(error).__name__}: {error}"}
+        click.echo(json.dumps(line))
+    click.echo(f"{word}: {type(error).__name__}: {error}", err=True)
+
+
+def _tell(word: str, case: Case, seen: Observations, verdict: Verdict, *, as_json: bool) -> None:
+    if as_json:
+        line = {"engine": word, "fired": len(seen.fired), "of": len(case.failures), **encode_verdict(verdict)}
         click.echo(json.dumps(line))
         return
-    click.echo(f"{word}: {fired} of {len(case.failures)} failures fired")
+    click.echo(f"{word}: {len(seen.fired)} of {len(case.failures)} failures fired")
     show(verdict)

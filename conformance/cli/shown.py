@@ -7,7 +7,7 @@ import click
 from conformance.judge import Conforms, Inconclusive, Verdict, Violates
 
 CONFORMS, VIOLATES, INCONCLUSIVE = 0, 1, 3
-PRECEDENCE = (1, 70, 4, 3, 0)
+PRECEDENCE = (1, 70, 4, 2, 3, 0)
 """Of several engines, the worst comes first."""
 
 
@@ -24,7 +24,7 @@ def exit_code(verdict: Verdict) -> int:
 
 def worst(codes: Sequence[int]) -> int:
     """The exit code of several engines."""
-    return next((code for code in PRECEDENCE if code in codes), CONFORMS)
+    return min(codes, key=PRECEDENCE.index, default=CONFORMS)
 
 
 def show(verdict: Verdict) -> None:

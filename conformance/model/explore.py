@@ -159,7 +159,9 @@ class _Search:
         if len(self.seen) == size:
             return False
         if self.most is not None and size >= self.most:
-            raise OutOfBudget(f"there are more than {self.most} configurations; allow more, or give a smaller case")
+            raise OutOfBudget(
+                f"there are more than {self.most} configurations; allow more with --most, or give a smaller case"
+            )
         self.outs.add(out_of(c))
         return True
 

@@ -74,8 +74,9 @@ def test_a_bug_is_diagnosed_as_what_it_is_on_the_case_made_for_it(mutant, case, 
     assert diagnosis in told
 
 
-def test_an_unknown_mutant_is_refused_and_the_others_named():
-    with pytest.raises(UnknownEngine, match="'nobody' is none of overtakes-the-border"):
-        Mutant(["nobody"])
+def test_an_unknown_mutant_is_refused_and_those_near_it_named():
+    with pytest.raises(UnknownEngine, match="there is no mutant 'taken-bak'; near it are taken-back"):
+        Mutant(["taken-bak"])
     with pytest.raises(UnknownEngine):
-        Mutant([])
+        Mutant(["plain", "aliased"])
+    assert Mutant([]).machine is ODD["plain"]

@@ -23,7 +23,8 @@ def saved(conformance, tmp_path):
     def save(case, engine, seed=0):
         folder = tmp_path / f"{Path(case).stem}-{engine.replace(':', '-')}-{seed}"
         conformance("run", case, engine, "--save", folder, "--seed", seed)
-        return folder / "0.json"
+        (file,) = folder.iterdir()
+        return file
 
     return save
 
@@ -65,11 +66,62 @@ def test_an_engine_of_ones_own_is_imported_by_its_path(conformance):
     assert "conforms" in out
 
 
+ENGINES = """
+from conformance.engine import Description
+from conformance.observation import EngineInfo
+
+class Dead:
+    def __init__(self, settings): pass
+    def start(self): raise OSError("cannot connect")
+    def run(self, jobs): yield None
+    def stop(self): raise ValueError
+
+class Silent(Dead):
+    def start(self): return Description(EngineInfo("silent"))
+
+class NoEngine:
+    def __init__(self, settings): pass
+"""
+
+
+@pytest.fixture
+def own_engines(tmp_path, monkeypatch):
+    (tmp_path / "own_engines.py").write_text(ENGINES)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("own_engines")
+def test_what_escapes_an_engine_is_its_error_and_the_others_still_run(conformance):
+    case = CORPUS / "paper-observed-execution.json"
+    code, out, err = conformance("run", case, "python:own_engines:Dead", "reference")
+    assert code == 4
+    assert "EngineFailed: it raised OSError: cannot connect (" in err
+    assert "Traceback" not in err
+    assert "conforms" in out
+    code, out, _ = conformance("run", case, "python:own_engines:Silent", "mutant:appended-on-replay", "--json")
+    assert code == 1, "a violation before an error"
+    assert [line["verdict"] for line in lines(out)] == ["error", "violates"]
+
+
+@pytest.mark.usefixtures("own_engines")
+def test_what_is_no_engine_is_refused_before_anything_runs(conformance):
+    code, _, err = conformance("run", CASE, "python:own_engines:NoEngine")
+    assert code == 2
+    assert "it wants the methods start, run and stop" in err
+    assert conformance("run", CASE, "python:json:JSONDecoder")[0] == 2
+    assert conformance("run", CASE, "python:json:dumps")[0] == 2
+
+
+def test_own_epochs_are_observed_at_the_sources_too(conformance):
+    assert conformance("run", CASE, "mutant:own-epochs", "--sinks")[0] == 0
+
+
 def test_what_is_saved_is_not_overwritten(conformance, tmp_path):
     (tmp_path / "mine").write_text("mine")
     code, _, err = conformance("run", CASE, "reference", "--save", tmp_path)
     assert code == 2
     assert "there is something in it already" in err
+    assert conformance("run", CASE, "reference", "--save", tmp_path / "mine")[0] == 2
 
 
 def test_check_judges_what_run_saved(conformance, saved):
@@ -111,7 +163,7 @@ def test_engines_lists_what_is_here(conformance):
     listed = {line["engine"]: line for line in lines(out)}
     assert listed["reference"]["ready"]
     assert listed["reference"]["failures"] == ["crash", "kill", "partition", "restart"]
-    assert not listed["mutant"]["ready"]
+    assert listed["mutant"]["ready"]
     assert "reference" in conformance("engines")[1]
 
 
@@ -119,7 +171,7 @@ def test_mutants_prints_a_line_for_each_and_a_summary(conformance):
     code, out, _ = conformance("mutants", "--runs", 20)
     assert code == 0
     assert f"{len(MUTANTS)} of {len(MUTANTS)} broken engines convicted" in out
-    assert "0 accusations in 20 runs of 10 correct ones." in out
+    assert "0 accusations in 20 runs of 10 correct ones" in out
     code, out, _ = conformance("mutants", "--cases", 1, "--runs", 0)
     assert code == 1, "one case does not kill all"
     assert "SURVIVED" in out
@@ -129,4 +181,5 @@ def test_the_worst_of_several_engines_decides():
     assert worst([0, 3, 4]) == 4
     assert worst([0, 3]) == 3
     assert worst([70, 4, 1]) == 1
+    assert worst([0, 2]) == 2
     assert worst([]) == 0

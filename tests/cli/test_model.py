@@ -57,6 +57,25 @@ def test_replay_shows_every_configuration_from_the_initial_one_on(conformance, t
     ]
 
 
+def test_what_run_prints_can_be_replayed_as_it_is(conformance, tmp_path):
+    file = tmp_path / "run.json"
+    file.write_text(conformance("model", "run", CASE, "--json")[1])
+    assert conformance("model", "replay", CASE, file)[0] == 0
+    assert conformance("model", "explain", CASE, file)[0] == 0
+
+
+def test_a_closed_pipe_and_a_full_disk_are_no_verdicts():
+    command = f"{sys.executable} -m conformance model explore {CASE}"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["141"]
+    assert done.stderr == ""
+    full = subprocess.run(["bash", "-c", f"{command} > /dev/full"], capture_output=True, text=True, check=False)
+    assert full.returncode == 2
+    assert full.stderr == "The output cannot be written: No space left on device.\n"
+
+
 def test_a_step_that_does_not_apply_is_named(conformance, trace):
     code, out, err = conformance("model", "replay", CASE, trace(["border", "average"]), "--json")
     assert code == 1
