@@ -117,6 +117,10 @@ class Observations:
         for fired in self.fired:
             if fired.failure >= len(case.failures):
                 raise Malformed(str(fired.failure), f"one of the case's {len(case.failures)} failures", path=("fired",))
+        self.check_streams(case)
+
+    def check_streams(self, case: Case) -> None:
+        """Refuse observations that show streams the case does not have, or too few to judge."""
         if self.observations:
             _check_streams(self.observed, case.graph, own=self.epochs == "own")
 

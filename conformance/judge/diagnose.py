@@ -99,7 +99,7 @@ def _overtakes(seen: Seen, found: Unexplained, shown: Segment) -> bool:
                 tuple((1, event) for event in (*(now or ()), *(then or ())[:taken]))
                 for (now, then), taken in zip(both, choice, strict=True)
             )
-            piece = Piece(task.name, task.program, inputs, shown, (len(shown),))
+            piece = Piece(task.name, task.program, inputs, shown, (len(shown),), hidden=False)
             try:
                 if next(Search([piece], 1, Budget(steps=2_000), Furthest()).ways((found.state,)), None):
                     return True

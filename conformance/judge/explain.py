@@ -7,12 +7,14 @@ a failure-free execution (run the epochs one after the other, in each the tasks 
 inputs and outputs were all observed can be judged one by one; tasks that share a stream nobody observed are judged
 together. What one epoch leaves to the next is the states, and if several are possible, each is tried.
 
-Unaligned, the same holds for whole streams instead of epochs, with the bound that `search.Search` keeps. Such an
-execution is one of the model for the case whose epochs are all one: that each observed stream is a prefix of what it
-shows is, by the composition lemma, all that an observer of prefixes can ask.
+Unaligned, the same holds for whole streams instead of epochs, with the bound that `search.Search` keeps: an event is
+never taken before its own epoch. Without that bound, such an execution is one of the model for the case whose epochs
+are all one, and what is observed of it, a prefix of every stream, is by the composition lemma explained by it. The
+bound asks for more than the lemma does: it is what makes an engine's epochs mean anything, and the witness checks it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
 from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
@@ -47,13 +49,18 @@ class Unexplained:
 
 
 def explain(
-    graph: Graph, seen: Seen, epochs: int, budget: Budget, *, aligned: bool, complete: bool
+    graph: Graph, seen: Seen, epochs: int, budget: Budget, *, aligned: bool, complete: bool, last: int | None = None
 ) -> Orders | list[Unexplained]:
-    """Orders for every task that explain all of it; or for each part of the graph that has none, where it fails."""
+    """
+    Orders for every task that explain all of it; or for each part of the graph that has none, where it fails.
+
+    `complete` says that everything was observed to the end; `last` which epoch is the last of the input, where that is
+    known in advance.
+    """
     orders: Orders = {}
     unexplained = []
     for part in parts(graph, seen):
-        answer = _Part(graph, part, seen, epochs, budget, aligned, complete).solve()
+        answer = _Part(graph, part, seen, epochs, budget, aligned, complete, last).solve()
         if isinstance(answer, Unexplained):
             unexplained.append(answer)
         else:
@@ -87,6 +94,7 @@ class _Part:
     budget: Budget
     aligned: bool
     complete: bool
+    last: int | None
     furthest: tuple[int, Furthest, tuple[Any, ...]] = field(factory=lambda: (0, Furthest(), ()), init=False)
 
     def solve(self) -> Orders | Unexplained:
@@ -129,14 +137,18 @@ class _Part:
 
     def _short_cut(self, pieces: Sequence[Piece], states: tuple[Any, ...]) -> Way | Stuck | None:
         (piece, *others) = pieces
-        if others or piece.output is None:
+        if others or piece.hidden:
             return None
         inputs = [tuple(event for _, event in events) for events in piece.inputs if not isinstance(events, int)]
         self.budget.spend(len(piece.output) + 1)
         return ways(piece.program, states[0], inputs, piece.output)
 
     def _piece(self, task: Task, epochs: Sequence[int]) -> Piece:
-        """A task over these epochs, which count from 1 within the search."""
+        """
+        A task over these epochs, which count from 1 within the search.
+
+        Whose output was observed to the last epoch of the input has passed the last border, whatever else is missing.
+        """
         makers = {each.output: number for number, each in enumerate(self.tasks)}
         inputs: list[tuple[Tagged, ...] | int] = []
         for stream in task.inputs:
@@ -145,17 +157,17 @@ class _Part:
                 inputs.append(makers[stream])
             else:
                 inputs.append(tuple((n, each) for n, segment in enumerate(segments, 1) for each in segment or ()))
-        shown = [self.seen[task.output][epoch - 1] for epoch in epochs]
-        if any(segment is None for segment in shown):
-            return Piece(task.name, task.program, tuple(inputs), None, ())
+        shown = list(takewhile(lambda segment: segment is not None, (self.seen[task.output][e - 1] for e in epochs)))
         output = tuple(each for segment in shown for each in segment or ())
-        ends = [sum(len(segment or ()) for segment in shown[: n + 1]) for n in range(len(shown))]
-        return Piece(task.name, task.program, tuple(inputs), output, tuple(ends))
+        ends = tuple(accumulate(len(segment or ()) for segment in shown))
+        hidden = len(ends) < len(epochs)
+        finishes = self.complete or (self.last is not None and not hidden and self.epochs == self.last)
+        return Piece(task.name, task.program, tuple(inputs), output, ends, hidden, finishes)
 
     def _solve_unaligned(self, start: tuple[Any, ...]) -> Orders | Unexplained:
         furthest = Furthest()
         pieces = [self._piece(task, range(1, self.epochs + 1)) for task in self.tasks]
-        search = Search(pieces, self.epochs, self.budget, furthest, aligned=False, complete=self.complete)
+        search = Search(pieces, self.epochs, self.budget, furthest, aligned=False)
         for found in search.ways(start):
             return {task.name: order for task, order in zip(self.tasks, found.orders, strict=True)}
         task, ends = self.tasks[furthest.piece], pieces[furthest.piece].ends

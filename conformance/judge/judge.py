@@ -32,6 +32,7 @@ def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdi
 
     A stall is a finding of its own, beside those of safety and never instead of them.
     """
+    seen.check_streams(case)
     if not seen.observations:
         return Inconclusive("nothing was observed")
     safety = [*history.findings(case, seen), *_source_findings(case, seen)]
@@ -60,22 +61,26 @@ def _violates(findings: list[Finding]) -> Violates:
 
 
 def _epochs(seen: Observations, judged: Case) -> int:
-    return min(judged.epochs, max(map(len, seen.observations[-1].streams.values())))
+    """How many epochs there are to judge."""
+    last = seen.observations[-1].streams
+    if seen.epochs == "own":
+        return min(len(last[source]) for source in judged.graph.sources)
+    return min(judged.epochs, max(map(len, last.values())))
 
 
 def _as_observed(case: Case, seen: Observations) -> Case:
     """
     The case that the engine ran: the given one or, with epochs of its own, the one with borders where it put them.
 
-    Failures and holds play no part in what may be seen, so they are left out.
+    Failures and holds play no part in what may be seen, so they are left out. With epochs of the engine's own, what is
+    behind the last border that every source shows cannot be judged yet: where the next one falls is not known.
     """
     plain = evolve(case, failures=(), holds=())
     if seen.epochs == "given":
         return plain
     last = seen.observations[-1].streams
-    most = max(1, *(len(last[source]) for source in case.graph.sources))
-    inputs = {source: last[source] + ((),) * (most - len(last[source])) for source in case.graph.sources}
-    return evolve(plain, inputs=inputs)
+    shown = min(len(last[source]) for source in case.graph.sources)
+    return evolve(plain, inputs={source: last[source][:shown] or ((),) for source in case.graph.sources})
 
 
 def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
@@ -90,11 +95,11 @@ def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
 
 def _source_finding(case: Case, seen: Observations, source: str, index: int, shown: Epochs) -> Finding | None:
     recorded = case.inputs[source]
-    if seen.epochs == "own" or seen.snapshots == "unaligned":
+    if seen.epochs == "own":
         recorded, shown = (_joined(recorded),), (_joined(shown),)
         if shown[0] == recorded[0][: len(shown[0])]:
             return None
-    elif shown == recorded[: len(shown)]:
+    elif (seen.snapshots == "unaligned" and _lags(recorded, shown)) or shown == recorded[: len(shown)]:
         return None
     for epoch, events in enumerate(shown, start=1):
         wanted = recorded[epoch - 1] if epoch <= len(recorded) else ()
@@ -111,6 +116,18 @@ def _source_finding(case: Case, seen: Observations, source: str, index: int, sho
     return None
 
 
+def _lags(recorded: Epochs, shown: Epochs) -> bool:
+    """
+    Whether a source shows the recorded input, each event in its epoch or, unaligned, in a later one.
+
+    What carries a source to the observer may leave events for later, as a task may; at the last epoch nothing is left.
+    """
+    wanted, found = _joined(recorded), _joined(shown)
+    in_time = all(len(_joined(shown[:n])) <= len(_joined(recorded[:n])) for n in range(1, len(shown) + 1))
+    whole = len(shown) < len(recorded) or len(found) == len(wanted)
+    return len(shown) <= len(recorded) and in_time and whole and found == wanted[: len(found)]
+
+
 def _joined(epochs: Epochs) -> tuple[Event, ...]:
     return tuple(event for epoch in epochs for event in epoch)
 
@@ -119,11 +136,9 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
     """Explain the last observation; or say of each part of the graph that cannot be explained where and why."""
     last = seen.observations[-1].streams
     epochs = _epochs(seen, judged)
-    extra = [
-        _too_many(stream, judged, shown, len(seen.observations) - 1)
-        for stream, shown in last.items()
-        if len(shown) > judged.epochs
-    ]
+    given = seen.epochs == "given"
+    too_many = [stream for stream, shown in last.items() if given and len(shown) > judged.epochs]
+    extra = [_too_many(stream, judged, last[stream], len(seen.observations) - 1) for stream in too_many]
     segments: Seen = {
         stream: judged.inputs[stream][:epochs]
         if stream in judged.inputs
@@ -131,7 +146,8 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
         for stream in judged.graph.streams
     }
     aligned = seen.snapshots == "aligned"
-    answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete)
+    ends = judged.epochs if given else None
+    answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
     if isinstance(answer, list):
         return extra + [
             diagnose(segments, each, _first_shown(seen, each.stream, each.epoch), aligned=aligned) for each in answer

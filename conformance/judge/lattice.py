@@ -15,6 +15,7 @@ argues that for its program.
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -27,7 +28,9 @@ History: TypeAlias = "tuple[tuple[int, ...], Mask, History] | None"
 """The windows before each step, the last one first; shared by walks that have forked."""
 
 CAPACITY = 50_000_000
-"""How many points the history of a walk may hold, in all: some fifty megabytes."""
+WINDOW = 2_000_000
+MOST_INPUTS = 24
+"""How many points a walk may hold in all, a byte each, and at one step; and how many inputs it takes."""
 
 
 class TooWide(Exception):
@@ -38,6 +41,8 @@ class Lattice:
     """The points reachable after `steps` steps, and how they were reached."""
 
     def __init__(self, lengths: Sequence[int]) -> None:
+        if len(lengths) > MOST_INPUTS:
+            raise TooWide
         self.lengths = tuple(lengths)
         self.steps = 0
         self.low = (0,) * (len(lengths) - 1)
@@ -67,13 +72,19 @@ class Lattice:
         """
         before = (self.low, self.reach)
         coordinates = self.coordinates()
-        shape = tuple(size + 1 for size in self.reach.shape)
+        shape = tuple(
+            min(size + 1, length - low + 1)
+            for size, length, low in zip(self.reach.shape, self.lengths, self.low, strict=False)
+        )
+        if prod(shape) > WINDOW:
+            raise TooWide
         after: Mask = np.zeros(shape, dtype=np.bool_)
         for which, positions in enumerate(coordinates):
             allowed = self.reach & (positions < self.lengths[which]) & may_take(which, positions)
-            after[tuple(slice(int(a == which), size + int(a == which)) for a, size in enumerate(self.reach.shape))] |= (
-                allowed
-            )
+            # Along its own axis a step moves by one; what would leave the lattice was not allowed.
+            along = [int(axis == which) for axis in range(len(shape))]
+            moved = after[tuple(slice(one, size + one) for one, size in zip(along, self.reach.shape, strict=True))]
+            moved |= allowed[tuple(slice(size) for size in moved.shape)]
         self.reach = after
         self.steps += 1
         if may_stand is not None:

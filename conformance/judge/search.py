@@ -23,15 +23,19 @@ Tagged: TypeAlias = tuple[int, Event]
 @frozen
 class Piece:
     """
-    One task in the search: what it reads, each input either known or made by another piece (its number), and what it
-    shows, or None if that was not observed. `ends` says how much of the output belongs to epochs up to each.
+    One task in the search: what it reads, each input either known or made by another piece (its number), and what was
+    observed of its output. `ends` says how much of that belongs to epochs up to each; where it ends, nothing more was
+    observed, and if that is before the last epoch, the output is `hidden`: what follows is free, and kept for whoever
+    reads it. A piece that `finishes` leaves nothing untaken behind its last border.
     """
 
     name: str
     program: Program[Any]
     inputs: tuple["tuple[Tagged, ...] | int", ...]
-    output: tuple[Event, ...] | None
+    output: tuple[Event, ...]
     ends: tuple[int, ...]
+    hidden: bool
+    finishes: bool = True
 
 
 @frozen
@@ -79,7 +83,8 @@ class Search:
 
     Aligned, a piece takes events of its own epoch only and passes a border when it has taken all of them. Unaligned, it
     may leave events for a later epoch: it takes events of any epoch up to its own, and passes a border whenever it has
-    shown what belongs before it. If the run was `complete`, nothing is left untaken behind the last border.
+    shown what belongs before it. (The argument above holds there too: whether it may pass depends on its own heads and
+    on what it has shown, and on nobody else.)
     """
 
     pieces: Sequence[Piece]
@@ -87,14 +92,13 @@ class Search:
     budget: Budget
     furthest: Furthest
     aligned: bool = True
-    complete: bool = True
 
     def ways(self, states: tuple[Any, ...]) -> Iterator[Found]:
         """Every way that differs in the states it leaves, one after the other."""
         start = _Node(
             at=tuple((0,) * len(piece.inputs) for piece in self.pieces),
             epochs=(1,) * len(self.pieces),
-            made=tuple(() if piece.output is None else 0 for piece in self.pieces),
+            made=tuple(() if piece.hidden else 0 for piece in self.pieces),
             states=states,
         )
         came: dict[_Node, tuple[_Node, int, int] | None] = {start: None}
@@ -139,42 +143,45 @@ class Search:
             events[at] if at < len(events) else None
             for at, events in ((node.at[number][w], self._input(node, number, w)) for w in range(len(piece.inputs)))
         ]
-        if self._may_pass(heads, epoch):
-            if piece.output is None or node.made[number] == piece.ends[epoch - 1]:
+        if self._may_pass(piece, heads, epoch):
+            made = self._how_much(node, number)
+            if epoch > len(piece.ends) or made == piece.ends[epoch - 1]:
                 yield BORDER, node._replace(epochs=_with(node.epochs, number, epoch + 1))
-            elif self.aligned:
-                self.furthest.note(self._score(node), number, node.made[number], ())
+            else:
+                self.furthest.note(self._score(node), number, made, ())
         for which, head in enumerate(heads):
             if head is not None and head[0] <= epoch:
                 after = self._take(node, number, which, head[1], epoch)
                 if after is not None:
                     yield which, after
 
-    def _may_pass(self, heads: Sequence[Tagged | None], epoch: int) -> bool:
+    def _may_pass(self, piece: Piece, heads: Sequence[Tagged | None], epoch: int) -> bool:
         if self.aligned:
             return all(head is None or head[0] > epoch for head in heads)
-        return epoch < self.epochs or not self.complete or all(head is None for head in heads)
+        return epoch < self.epochs or not piece.finishes or all(head is None for head in heads)
+
+    def _how_much(self, node: _Node, number: int) -> int:
+        made = node.made[number]
+        return len(made) if self.pieces[number].hidden else made
 
     def _take(self, node: _Node, number: int, which: int, event: Event, epoch: int) -> _Node | None:
         piece = self.pieces[number]
         state, outputs = piece.program(node.states[number], event)
-        made = node.made[number]
-        if piece.output is None:
-            made = made + tuple((epoch, output) for output in outputs)
-        else:
-            end = piece.ends[epoch - 1]
-            for output in outputs:
-                if made == end or piece.output[made] != output:
-                    self.furthest.note(self._score(node), number, made, (output,))
+        made = self._how_much(node, number)
+        if epoch <= len(piece.ends):
+            for place, output in enumerate(outputs, start=made):
+                if place == piece.ends[epoch - 1] or piece.output[place] != output:
+                    self.furthest.note(self._score(node), number, place, (output,))
                     return None
-                made += 1
+        grown = node.made[number] + tuple((epoch, each) for each in outputs) if piece.hidden else made + len(outputs)
         at = _with(node.at[number], which, node.at[number][which] + 1)
         return _Node(
-            _with(node.at, number, at), node.epochs, _with(node.made, number, made), _with(node.states, number, state)
+            _with(node.at, number, at), node.epochs, _with(node.made, number, grown), _with(node.states, number, state)
         )
 
     def _score(self, node: _Node) -> int:
-        return sum(made for made, piece in zip(node.made, self.pieces, strict=True) if piece.output is not None)
+        """How much of what was observed is explained so far."""
+        return sum(min(self._how_much(node, n), len(piece.output)) for n, piece in enumerate(self.pieces))
 
     def _orders(
         self, came: dict[_Node, tuple[_Node, int, int] | None], node: _Node

@@ -63,7 +63,8 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
     Replay the witness on the case whose epochs are one, and compare whole streams.
 
     Each observation must show of each stream a prefix of what the model wrote to it, and the last one, if the run was
-    complete, all of it.
+    complete, all of it. Then go through it once more epoch by epoch: no event may be taken before its own epoch, and
+    each task must show in each epoch what was observed of it.
     """
     merged = {source: (_joined(epochs),) for source, epochs in of.inputs.items()}
     one = Case(of.graph, merged, name=of.name)
@@ -80,9 +81,33 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
             joined = _joined(epochs)
             if joined != (written[stream] if last else written[stream][: len(joined)]):
                 raise Unproven(f"the witness does not show `{stream}` in observation {index}; please report both files")
+    _check_bounds(of, seen, orders)
     at = tuple(len(steps) if any(observation.streams.values()) else 0 for observation in seen.observations)
     return Conforms(tuple(steps), at, one, max(map(len, seen.observations[-1].streams.values())))
 
 
 def _joined(epochs: Epochs) -> tuple[Event, ...]:
     return tuple(event for epoch in epochs for event in epoch)
+
+
+def _check_bounds(of: Case, seen: Observations, orders: Orders) -> None:
+    carried = {
+        source: [(number, event) for number, epoch in enumerate(epochs, start=1) for event in epoch]
+        for source, epochs in of.inputs.items()
+    }
+    last = seen.observations[-1].streams
+    for task in of.graph.in_order:
+        state, at = task.program.initial, [0] * len(task.inputs)
+        written: list[tuple[int, Event]] = []
+        for number, order in enumerate(orders[task.name], start=1):
+            for which in order:
+                epoch, event = carried[task.inputs[which]][at[which]]
+                at[which] += 1
+                if epoch > number:
+                    raise Unproven(f"the witness lets `{task.name}` take an event of epoch {epoch} in epoch {number}")
+                state, outputs = task.program(state, event)
+                written += [(number, output) for output in outputs]
+        carried[task.output] = written
+        for number, shown in enumerate(last.get(task.output, ()), start=1):
+            if tuple(event for epoch, event in written if epoch == number) != shown:
+                raise Unproven(f"the witness does not show epoch {number} of `{task.output}`; please report both files")

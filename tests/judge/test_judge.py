@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from conformance.case import Case, Graph, Task
 from conformance.codec import digest
+from conformance.errors import Malformed
 from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
 from conformance.judge.verdict import Finding, guarantee
 from conformance.judge.witness import Unproven
@@ -255,3 +256,70 @@ def test_a_verdict_that_cannot_prove_itself_is_a_bug_of_ours(monkeypatch):
     with pytest.raises(Unproven, match="please report"):
         judge(CHAIN, seen(CHAIN, RIGHT))
     assert Unproven.exit_code == 70
+
+
+PAIR = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1,), (2,))})
+
+
+def diagnoses(case, *shown, **options):
+    verdict = judge(case, seen(case, *shown, **options))
+    return [finding.diagnosis for finding in verdict.findings] if isinstance(verdict, Violates) else type(verdict)
+
+
+def test_unaligned_a_source_may_lag_and_neither_lead_nor_lose():
+    x = ((1,), (3,))
+    assert diagnoses(PAIR, {"a": ((), (1, 2)), "x": x}, snapshots="unaligned") is Conforms
+    assert diagnoses(PAIR, {"a": ((1, 2), ()), "x": x}, snapshots="unaligned") != Conforms
+    assert diagnoses(PAIR, {"a": ((1,), ()), "x": x}, snapshots="unaligned") == ["lost"]
+
+
+@pytest.mark.parametrize("snapshots", ["aligned", "unaligned"])
+def test_what_was_seen_of_a_stream_is_judged_even_if_the_rest_is_missing(snapshots):
+    shown = {"a": ((1,), (2,)), "x": ((9,),)}
+    options = {"snapshots": snapshots, "atomic": False}
+    assert diagnoses(PAIR, shown, end="error", **options) == ["corrupted state"]
+    assert diagnoses(PAIR, shown, end="stalled", **options) == ["corrupted state", "stalled"]
+
+
+@pytest.mark.parametrize("snapshots", ["aligned", "unaligned"])
+def test_a_stream_that_is_whole_has_lost_what_it_does_not_show_whatever_else_is_late(snapshots):
+    two = Case(
+        Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()), Task("u", ("a",), "y", Count()))),
+        {"a": ((2,),), "b": ((1,),)},
+    )
+    options = {"snapshots": snapshots, "atomic": False}
+    assert diagnoses(two, {"x": ((2,),), "y": ()}, end="stalled", **options) == ["lost", "stalled"]
+    one = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((2,),)})
+    assert diagnoses(one, {"x": ((),)}, end="error", **options) == ["lost"]
+
+
+def test_own_epochs_are_judged_as_far_as_the_sources_show_them():
+    ahead = {"a": ((1,),), "x": ((1,), (3,))}
+    assert diagnoses(PAIR, ahead, epochs="own", atomic=False, end="error") is Inconclusive
+    assert set(diagnoses(PAIR, ahead, epochs="own", atomic=False, end="stalled")) == {"stalled"}
+    wrong = {"a": ((1,),), "x": ((2,), (3,))}
+    assert "corrupted state" in diagnoses(PAIR, wrong, epochs="own", atomic=False, end="stalled")
+
+
+def test_where_nothing_fits_an_observed_stream_is_to_blame():
+    hidden = Graph(("a",), (Task("t", ("a",), "x", Sum()), Task("u", ("x",), "y", Count())))
+    case = Case(hidden, {"a": ((1,), (2,))})
+    verdict = judge(case, seen(case, {"y": ((1,), (2, 3))}, snapshots="unaligned"))
+    assert isinstance(verdict, Violates)
+    assert verdict.findings[0].stream == "y"
+
+
+def test_streams_that_cannot_be_judged_are_refused():
+    with pytest.raises(Malformed, match="at least every sink"):
+        judge(PAIR, seen(PAIR, {"a": ()}))
+    with pytest.raises(Malformed, match="every source"):
+        judge(PAIR, seen(PAIR, {"x": ()}, epochs="own"))
+
+
+@pytest.mark.parametrize("number", [16, 30, 70])
+def test_many_inputs_are_judged_or_given_up_in_good_order(number):
+    names = tuple(f"s{n}" for n in range(number))
+    for program in (Sum(), Average()):
+        case = Case(Graph(names, (Task("t", names, "x", program),)), dict.fromkeys(names, ((1,),)))
+        verdict = judge(case, seen(case, out(case)), Budget(steps=20_000))
+        assert not isinstance(verdict, Violates)
