@@ -17,7 +17,7 @@ AT_ONCE = "at once"
 
 NONE = "none"
 
-WEIGHTS = {NONE: 25, "crash": 10, "kill": 14, "restart": 3, "partition": 3, AGAIN: 6, AT_ONCE: 10}
+WEIGHTS = {NONE: 25, "crash": 12, "kill": 20, "restart": 3, "partition": 3, AGAIN: 6, AT_ONCE: 18}
 """
 How likely each is, and what shrinks to what: nothing is simplest, then crashes; what depends on the failure before
 comes last, so that nothing has to shrink past it.
