@@ -1,7 +1,6 @@
 """`conformance generate`: the cases of a seed, as files or as figures."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -13,6 +12,7 @@ from attrs import evolve
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import as_json
+from conformance.cli.pace import Pace
 from conformance.codec import digest, write_case
 from generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
 
@@ -31,7 +31,9 @@ def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, 
     if out is not None:
         make_new(out)
     reached: Counter[str] = Counter()
-    for index, case in enumerate(_with_progress(_cases(number, seed, deep=deep), number)):
+    pace = Pace()
+    for index, case in enumerate(_cases(number, seed, deep=deep)):
+        pace.tell(f"{index} of {number} cases")
         reached.update(situations(case))
         if out is not None:
             file = out / f"{index:05}-{digest(case)[:12]}.json"
@@ -46,16 +48,6 @@ def _cases(number: int, seed: int, *, deep: bool) -> Iterator[Case]:
     numbered = Numbered(cases(size=DEEP if deep else DEFAULT), seed=seed)
     for index, case in islice(numbered.distinct(), number):
         yield evolve(case, name=f"generated {index} of seed {seed}")
-
-
-def _with_progress(found: Iterator[Case], number: int, every: float = 2.0) -> Iterator[Case]:
-    """Says every few seconds how far it is; a short list stays silent."""
-    due = time.monotonic() + every
-    for index, case in enumerate(found):
-        yield case
-        if time.monotonic() >= due:
-            due = time.monotonic() + every
-            click.echo(f"{index + 1} of {number} cases …", err=True)
 
 
 def _print(reached: Counter[str], number: int, *, as_json: bool) -> None:

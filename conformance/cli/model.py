@@ -1,13 +1,13 @@
 """`conformance model`: the reference model at the command line."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 
 from conformance.cli.options import FILE, as_json
+from conformance.cli.pace import Pace
 from conformance.codec import decode_trace, encode_trace, read, read_case
 from conformance.model.configuration import Configuration, initial
 from conformance.model.construction import explain as construct
@@ -124,18 +124,16 @@ def explore(case: Path, failures: int, every_interleaving: bool, most: int, as_j
 
 
 class _Progress:
-    """Says every few seconds how far an exploration is; a short one stays silent."""
+    """Counts the steps of an exploration, and looks at the clock once in a thousand."""
 
-    def __init__(self, every: float = 2.0) -> None:
-        self.every = every
+    def __init__(self) -> None:
         self.steps = 0
-        self.next = time.monotonic() + every
+        self.pace = Pace()
 
     def __call__(self, *_: object) -> None:
         self.steps += 1
-        if self.steps % 1000 == 0 and time.monotonic() >= self.next:
-            self.next = time.monotonic() + self.every
-            click.echo(f"{self.steps} steps …", err=True)
+        if self.steps % 1000 == 0:
+            self.pace.tell(f"{self.steps} steps")
 
 
 def _print_json(value: Any) -> None:

@@ -8,6 +8,7 @@ import click
 
 from conformance.campaign.sensitivity import TOTAL, Killed, Spared, sensitivity
 from conformance.cli.options import as_json
+from conformance.cli.pace import Pace
 
 
 @click.command()
@@ -23,14 +24,14 @@ from conformance.cli.options import as_json
 def mutants(number: int, runs: int, seed: int, markdown: bool, as_json: bool) -> int:
     """Run every broken engine until it is convicted, and every correct one to see that it is not."""
     found = []
+    pace = Pace()
     for index, result in enumerate(sensitivity(number=number, runs=runs, seed=seed), start=1):
         found.append(result)
         if as_json:
             click.echo(json.dumps(attrs.asdict(result)))
         elif not markdown:
             click.echo(_line(result))
-        if index % 10 == 0:
-            click.echo(f"{index} of {TOTAL} engines …", err=True)
+        pace.tell(f"{index} of {TOTAL} engines")
     killed = [result for result in found if isinstance(result, Killed)]
     spared = [result for result in found if isinstance(result, Spared)]
     if markdown:

@@ -14,12 +14,13 @@ from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Seen, Unexplained
 from conformance.judge.search import Furthest, Piece, Search
-from conformance.judge.verdict import Diagnosis, Finding
+from conformance.judge.tokens import read
+from conformance.judge.verdict import QUOTED, Diagnosis, Finding
 from conformance.judge.way import Segment
-from conformance.programs import Average, Batch, Count, Digest, Distinct, Event, KeyedSum, P, Program, Sum
+from conformance.programs import Count, Digest, Event, Program, Sum
 
-SHOWN = 6
-"""How many values a sentence lists."""
+FAR = 6
+"""How many events of the next epoch a task is suspected to have taken early, at most."""
 
 _MEANING: dict[Diagnosis, str] = {
     "misaligned": "It would be right had `{task}` taken events of epoch {next} before the border of epoch {epoch}.",
@@ -43,7 +44,7 @@ def diagnose(seen: Seen, found: Unexplained, observation: int, *, aligned: bool)
         epoch=found.epoch,
         position=found.position,
         expected=found.expected,
-        observed=shown[found.position :][:SHOWN],
+        observed=shown[found.position :][:QUOTED],
     )
 
 
@@ -54,7 +55,7 @@ def _where(found: Unexplained, shown: Segment) -> str:
         if found.position < len(shown)
         else (f"ends after {len(shown)} events")
     )
-    could = [_value(each) for each in found.expected[:SHOWN]] or ["nothing more"]
+    could = [_value(each) for each in found.expected[:QUOTED]] or ["nothing more"]
     return f"{place} {there}, where `{found.task.name}` could have shown {' or '.join(could)}."
 
 
@@ -105,7 +106,7 @@ def _overtakes(seen: Seen, found: Unexplained, shown: Segment) -> bool:
                     return True
             except OutOfBudget:
                 return False
-        if early >= SHOWN:
+        if early >= FAR:
             return False
     return False
 
@@ -127,21 +128,10 @@ def _accounts(
     order changes little about how many there are.
     """
     events: list[object] = [event for segment in inputs for event in segment]
-    read: list[object] = []
-    match program:
-        case Sum() | Digest():
-            for each in shown:
-                if isinstance(each, int):
-                    before = state if isinstance(program, Sum) else 31 * state + 1
-                    read.append((each - before) % P)
-                    state = each
-                else:
-                    read.append(each)
-            return events, read
-        case Count():
-            return [int if isinstance(e, int) else e for e in events], _counted(state, shown)
-        case Distinct() | KeyedSum() | Batch() | Average():
-            pass
+    if isinstance(program, Sum | Digest):
+        return events, read(program, state, shown).tokens
+    if isinstance(program, Count):
+        return [int if isinstance(each, int) else each for each in events], _counted(state, shown)
     emitted: list[object] = []
     for event in events:
         state, outputs = program(state, event)  # type: ignore[arg-type]
@@ -151,14 +141,14 @@ def _accounts(
 
 def _counted(state: int, shown: Segment) -> list[object]:
     """What a count accounts for: an event for each step up; a step of another size is a state it cannot have had."""
-    read: list[object] = []
+    counted: list[object] = []
     for each in shown:
         if isinstance(each, int):
-            read.append(int if each == state + 1 else each)
+            counted.append(int if each == state + 1 else each)
             state = each
         else:
-            read.append(each)
-    return read
+            counted.append(each)
+    return counted
 
 
 def compare(wanted: Sequence[object], found: Sequence[object]) -> Diagnosis:

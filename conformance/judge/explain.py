@@ -60,7 +60,7 @@ def explain(
     orders: Orders = {}
     unexplained = []
     for part in parts(graph, seen):
-        answer = _Part(graph, part, seen, epochs, budget, aligned, complete, last).solve()
+        answer = _Part(part, seen, epochs, budget, aligned, complete, last).solve()
         if isinstance(answer, Unexplained):
             unexplained.append(answer)
         else:
@@ -87,7 +87,6 @@ def parts(graph: Graph, seen: Seen) -> list[list[Task]]:
 
 @define
 class _Part:
-    graph: Graph
     tasks: list[Task]
     seen: Seen
     epochs: int

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from conformance.case import Case, Epochs
+from conformance.judge.sequences import agreement
 from conformance.judge.verdict import Finding
 from conformance.observation import Observation, Observations
 
@@ -42,9 +43,7 @@ def _torn(index: int, observation: Observation) -> Iterator[Finding]:
 
 
 def _changed(index: int, stream: str, before: Epochs, after: Epochs) -> Iterator[Finding]:
-    same = next(
-        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
+    same = agreement(before, after)
     if same == len(before):
         return
     if same == len(after):
@@ -55,7 +54,7 @@ def _changed(index: int, stream: str, before: Epochs, after: Epochs) -> Iterator
         yield Finding("retracted", because, index, stream, same + 1, 0, expected=before[same])
         return
     old, new = before[same], after[same]
-    place = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    place = agreement(old, new)
     if place == len(old) and same == len(before) - 1:
         because = (
             f"Observation {index - 1} showed epoch {same + 1} of `{stream}` with {_events(len(old))}, observation "

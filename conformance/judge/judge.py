@@ -17,13 +17,10 @@ from conformance.judge import history, progress
 from conformance.judge.budget import Budget
 from conformance.judge.diagnose import compare, diagnose
 from conformance.judge.explain import Orders, Seen, explain
-from conformance.judge.verdict import Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
+from conformance.judge.sequences import agreement, joined
+from conformance.judge.verdict import QUOTED, Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
 from conformance.judge.witness import prove, prove_unaligned
 from conformance.observation import Observations
-from conformance.programs import Event
-
-SHOWN = 6
-"""How many events a finding quotes."""
 
 
 def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdict:
@@ -96,7 +93,7 @@ def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
 def _source_finding(case: Case, seen: Observations, source: str, index: int, shown: Epochs) -> Finding | None:
     recorded = case.inputs[source]
     if seen.epochs == "own":
-        recorded, shown = (_joined(recorded),), (_joined(shown),)
+        recorded, shown = (joined(recorded),), (joined(shown),)
         if shown[0] == recorded[0][: len(shown[0])]:
             return None
     elif (seen.snapshots == "unaligned" and _lags(recorded, shown)) or shown == recorded[: len(shown)]:
@@ -105,14 +102,15 @@ def _source_finding(case: Case, seen: Observations, source: str, index: int, sho
         wanted = recorded[epoch - 1] if epoch <= len(recorded) else ()
         if events == wanted:
             continue
-        shared = min(len(events), len(wanted))
-        place = next((n for n, (a, b) in enumerate(zip(events, wanted, strict=False)) if a != b), shared)
+        place = agreement(events, wanted)
         because = (
             f"Epoch {epoch} of source `{source}` shows {len(events)} events where {len(wanted)} were recorded; "
             f"they differ from position {place} on."
         )
         diagnosis: Diagnosis = "duplicated" if epoch > len(recorded) else compare(wanted, events)
-        return Finding(diagnosis, because, index, source, epoch, place, wanted[place:][:SHOWN], events[place:][:SHOWN])
+        return Finding(
+            diagnosis, because, index, source, epoch, place, wanted[place:][:QUOTED], events[place:][:QUOTED]
+        )
     return None
 
 
@@ -122,14 +120,10 @@ def _lags(recorded: Epochs, shown: Epochs) -> bool:
 
     What carries a source to the observer may leave events for later, as a task may; at the last epoch nothing is left.
     """
-    wanted, found = _joined(recorded), _joined(shown)
-    in_time = all(len(_joined(shown[:n])) <= len(_joined(recorded[:n])) for n in range(1, len(shown) + 1))
+    wanted, found = joined(recorded), joined(shown)
+    in_time = all(len(joined(shown[:n])) <= len(joined(recorded[:n])) for n in range(1, len(shown) + 1))
     whole = len(shown) < len(recorded) or len(found) == len(wanted)
     return len(shown) <= len(recorded) and in_time and whole and found == wanted[: len(found)]
-
-
-def _joined(epochs: Epochs) -> tuple[Event, ...]:
-    return tuple(event for epoch in epochs for event in epoch)
 
 
 def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budget) -> Orders | list[Finding]:
@@ -157,7 +151,7 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
 
 def _too_many(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
     because = f"`{stream}` shows {len(shown)} epochs, and the input has {judged.epochs}."
-    return Finding("duplicated", because, index, stream, judged.epochs + 1, 0, (), shown[judged.epochs][:SHOWN])
+    return Finding("duplicated", because, index, stream, judged.epochs + 1, 0, (), shown[judged.epochs][:QUOTED])
 
 
 def _first_shown(seen: Observations, stream: str, epoch: int) -> int:

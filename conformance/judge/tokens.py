@@ -16,7 +16,7 @@ FEW_KEYS = 16
 
 
 @frozen
-class _Reading:
+class Reading:
     """
     An output, read backwards: for each event that must have caused a part of it, its token, where that part begins,
     and the state before it.
@@ -45,7 +45,7 @@ def _token(program: Program[Any]) -> Callable[[Event], object]:
     return lambda event: event
 
 
-def _read(program: Program[Any], state: Any, output: Segment) -> _Reading:
+def read(program: Program[Any], state: Any, output: Segment) -> Reading:
     """
     The tokens that an output must come from, one after the other, whatever the order of the inputs.
 
@@ -66,18 +66,18 @@ def _read(program: Program[Any], state: Any, output: Segment) -> _Reading:
                     token, state = (token - 31 * state - 1) % P, token
                 case Count():
                     if token != state + 1:
-                        return _Reading(tokens, positions, states, breaks_after=0)
+                        return Reading(tokens, positions, states, breaks_after=0)
                     token, state = int, token
                 case Repeat(times):
                     size = times
                     run = output[position : position + size]
                     if size == 0 or run != (token,) * size:
                         same = next((n for n, each in enumerate(run) if each != token), len(run))
-                        return _Reading(tokens, positions, states, breaks_after=same)
+                        return Reading(tokens, positions, states, breaks_after=same)
         tokens.append(token)
         positions.append(position + size)
         states.append(state)
-    return _Reading(tokens, positions, states)
+    return Reading(tokens, positions, states)
 
 
 _Taken: TypeAlias = "tuple[int, _Taken] | None"
@@ -170,7 +170,7 @@ def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], outpu
     on the state, which the output so far determines. So the question is whether one sequence of tokens is a
     shuffle of others, and a point of the lattice decides by itself which token may come next.
     """
-    reading = _read(program, state, output)
+    reading = read(program, state, output)
     stateless = isinstance(program, Filter | Repeat)
     walk = _Walk(inputs, _token(program), lambda event: stateless and not program(None, event)[1])
     for index, token in enumerate(reading.tokens):

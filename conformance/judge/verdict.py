@@ -23,6 +23,10 @@ Diagnosis: TypeAlias = Literal[
 Guarantee: TypeAlias = Literal["none", "at-least-once", "at-most-once", "exactly-once up to order", "exactly-once"]
 
 
+QUOTED = 6
+"""How many events a finding quotes, and a sentence lists."""
+
+
 @frozen
 class Conforms:
     """

@@ -3,6 +3,7 @@
 from conformance.case import Case, Epochs, Graph
 from conformance.errors import ConformanceError
 from conformance.judge.explain import Orders
+from conformance.judge.sequences import joined
 from conformance.judge.verdict import Conforms
 from conformance.model.configuration import Rule, Step, Trace, initial
 from conformance.model.snapshot import gce, observed
@@ -66,7 +67,7 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
     complete, all of it. Then go through it once more epoch by epoch: no event may be taken before its own epoch, and
     each task must show in each epoch what was observed of it.
     """
-    merged = {source: (_joined(epochs),) for source, epochs in of.inputs.items()}
+    merged = {source: (joined(epochs),) for source, epochs in of.inputs.items()}
     one = Case(of.graph, merged, name=of.name)
     steps: list[Step] = []
     for task in of.graph.in_order:
@@ -78,16 +79,12 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
     for index, observation in enumerate(seen.observations):
         last = complete and index == len(seen.observations) - 1
         for stream, epochs in observation.streams.items():
-            joined = _joined(epochs)
-            if joined != (written[stream] if last else written[stream][: len(joined)]):
+            shown = joined(epochs)
+            if shown != (written[stream] if last else written[stream][: len(shown)]):
                 raise Unproven(f"the witness does not show `{stream}` in observation {index}; please report both files")
     _check_bounds(of, seen, orders)
     at = tuple(len(steps) if any(observation.streams.values()) else 0 for observation in seen.observations)
     return Conforms(tuple(steps), at, one, max(map(len, seen.observations[-1].streams.values())))
-
-
-def _joined(epochs: Epochs) -> tuple[Event, ...]:
-    return tuple(event for epoch in epochs for event in epoch)
 
 
 def _check_bounds(of: Case, seen: Observations, orders: Orders) -> None:
