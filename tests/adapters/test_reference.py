@@ -8,7 +8,7 @@ from adapters.reference import Reference
 from conformance.codec import digest
 from conformance.engine import Job
 from conformance.errors import UnknownEngine
-from conformance.judge import Conforms, judge
+from conformance.judge import Budget, Conforms, Inconclusive, judge
 from generators import cases, corpus
 
 
@@ -19,7 +19,8 @@ def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
     (seen,) = Reference([]).run([Job(case, streams, seed=seed)])
     seen.fit(case, digest(case))
     assert seen.observed == streams
-    assert isinstance(judge(case, seen), Conforms)
+    # What hidden streams carried has to be searched for, and the search may be cut short: that accuses nobody.
+    assert isinstance(judge(case, seen, Budget(steps=20_000)), Conforms | Inconclusive if sinks else Conforms)
     assert [fired.failure for fired in seen.fired] == list(range(len(case.failures)))
     for fired in seen.fired:
         assert fired.before < len(seen.observations), "it is looked at after every failure"

@@ -1,0 +1,122 @@
+"""Cases as JSON, and what identifies one."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from conformance.case import FAILURES, Case, Failure, Graph, Hold, Task
+from conformance.codec.strict import (
+    check_format,
+    fields_of,
+    itself,
+    list_of,
+    mapping,
+    present,
+    read,
+    tagged,
+    tuple_if_list,
+    write_text,
+)
+from conformance.errors import inside
+from conformance.programs import PROGRAMS, Program
+
+CASE_FORMAT = "conformance-case/1"
+
+
+def read_case(path: Path) -> Case:
+    """A case file, validated whole."""
+    return read(path, decode_case)
+
+
+def decode_case(value: object) -> Case:
+    """JSON to a case."""
+    check_format(value, CASE_FORMAT)
+    fields = fields_of(value, required=("format", "graph", "inputs"), optional=("name", "failures", "holds"))
+    del fields["format"]
+    with inside("graph"):
+        fields["graph"] = _decode_graph(fields["graph"])
+    with inside("inputs"):
+        fields["inputs"] = decode_epochs(fields["inputs"])
+    with inside("failures"):
+        fields["failures"] = list_of(_decode_failure, fields.get("failures", []))
+    with inside("holds"):
+        fields["holds"] = list_of(_decode_hold, fields.get("holds", []))
+    return Case(**fields)
+
+
+def _decode_graph(value: object) -> Graph:
+    fields = fields_of(value, required=("sources", "tasks"))
+    with inside("sources"):
+        fields["sources"] = list_of(itself, fields["sources"])
+    with inside("tasks"):
+        fields["tasks"] = list_of(_decode_task, fields["tasks"])
+    return Graph(**fields)
+
+
+def _decode_task(value: object) -> Task:
+    fields = fields_of(value, required=("name", "inputs", "output", "program"))
+    with inside("inputs"):
+        fields["inputs"] = list_of(itself, fields["inputs"])
+    with inside("program"):
+        fields["program"] = tagged(fields["program"], "op", PROGRAMS)
+    return Task(**fields)
+
+
+def decode_epochs(value: object) -> dict[str, Any]:
+    """By stream, the events of each epoch."""
+    inputs = mapping(value)
+    for source, epochs in inputs.items():
+        with inside(source):
+            inputs[source] = list_of(tuple_if_list, epochs)
+    return inputs
+
+
+def _decode_failure(value: object) -> Failure:
+    return tagged(value, "kind", FAILURES)
+
+
+def _decode_hold(value: object) -> Hold:
+    return Hold(**fields_of(value, required=("task", "epoch")))
+
+
+def encode_case(case: Case) -> dict[str, Any]:
+    """A case as JSON. `failures` is always there, `holds` only if there are any."""
+    graph = {"sources": list(case.graph.sources), "tasks": [_encode_task(task) for task in case.graph.tasks]}
+    encoded: dict[str, Any] = {
+        "format": CASE_FORMAT,
+        "name": case.name,
+        "graph": graph,
+        "inputs": {source: [list(epoch) for epoch in case.inputs[source]] for source in case.graph.sources},
+        "failures": [{"kind": failure.kind, **present(failure)} for failure in case.failures],
+    }
+    if case.holds:
+        encoded["holds"] = [present(hold) for hold in case.holds]
+    return encoded
+
+
+def write_case(path: Path, case: Case) -> None:
+    """A case file, laid out for people: one line for each task and each field."""
+    encoded = encode_case(case)
+    tasks = ",\n".join(f"      {json.dumps(task)}" for task in encoded["graph"]["tasks"])
+    graph = f'{{\n    "sources": {json.dumps(encoded["graph"]["sources"])},\n    "tasks": [\n{tasks}\n    ]\n  }}'
+    fields = [f'  "{key}": {graph if key == "graph" else json.dumps(value)}' for key, value in encoded.items()]
+    write_text(path, "{\n" + ",\n".join(fields) + "\n}\n")
+
+
+def _encode_task(task: Task) -> dict[str, Any]:
+    program: Program[Any] = task.program
+    return {
+        "name": task.name,
+        "inputs": list(task.inputs),
+        "output": task.output,
+        "program": {"op": program.op, **present(program)},
+    }
+
+
+def digest(case: Case) -> str:
+    """What identifies a case: the SHA-256 of its canonical JSON, without name and format."""
+    encoded = encode_case(case)
+    del encoded["name"], encoded["format"]
+    canonical = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()

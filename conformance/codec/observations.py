@@ -1,0 +1,76 @@
+"""Observations as JSON."""
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from conformance.case import Case
+from conformance.codec.cases import decode_epochs, digest
+from conformance.codec.strict import check_format, fields_of, itself, list_of, present, read
+from conformance.errors import inside
+from conformance.observation import EngineInfo, Fired, Observation, Observations
+
+OBSERVATIONS_FORMAT = "conformance-observations/1"
+
+
+def read_observations(path: Path, case: Case) -> Observations:
+    """An observations file, validated whole; refused if it is not of this case."""
+
+    def of_this_case(value: object) -> Observations:
+        seen = decode_observations(value)
+        seen.fit(case, digest(case))
+        return seen
+
+    return read(path, of_this_case)
+
+
+def decode_observations(value: object) -> Observations:
+    """JSON to observations."""
+    check_format(value, OBSERVATIONS_FORMAT)
+    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log")
+    fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
+    del fields["format"]
+    with inside("engine"):
+        fields["engine"] = EngineInfo(
+            **fields_of(fields.get("engine", {}), required=(), optional=("name", "version", "settings"))
+        )
+    with inside("observations"):
+        fields["observations"] = list_of(decode_observation, fields["observations"])
+    with inside("fired"):
+        fields["fired"] = list_of(_decode_fired, fields.get("fired", []))
+    with inside("log"):
+        fields["log"] = list_of(itself, fields.get("log", []))
+    return Observations(**fields)
+
+
+def decode_observation(value: object) -> Observation:
+    """JSON to one observation."""
+    fields = fields_of(value, required=("streams",), optional=("t",))
+    with inside("streams"):
+        fields["streams"] = decode_epochs(fields["streams"])
+    return Observation(**fields)
+
+
+def _decode_fired(value: object) -> Fired:
+    return Fired(**fields_of(value, required=("failure", "before"), optional=("t", "evidence")))
+
+
+def encode_observations(seen: Observations) -> dict[str, Any]:
+    """Observations as JSON."""
+    encoded = {
+        "format": OBSERVATIONS_FORMAT,
+        "case": seen.case,
+        "engine": attrs.asdict(seen.engine),
+        "epochs": seen.epochs,
+        "atomic": seen.atomic,
+        "snapshots": seen.snapshots,
+        "observations": [{**present(each), "streams": dict(each.streams)} for each in seen.observations],
+        "fired": [present(each) for each in seen.fired],
+        "end": seen.end,
+    }
+    if seen.message is not None:
+        encoded["message"] = seen.message
+    if seen.log:
+        encoded["log"] = list(seen.log)
+    return encoded

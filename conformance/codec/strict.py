@@ -1,0 +1,158 @@
+"""Text to JSON strictly, JSON to fields, and every refusal with its file and JSON path."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+
+from conformance.errors import Malformed, Unreadable, quote
+
+LARGEST_FILE = 64 * 2**20
+LONGEST_INTEGER = 400
+"""Digits. Python refuses to read more than 4,300, with an error of its own."""
+
+T = TypeVar("T")
+
+
+def read(path: Path, decode: Callable[[Any], T]) -> T:
+    """A JSON file through `decode`; what is refused names the file."""
+    try:
+        return decode(parse(_text(path)))
+    except Malformed as refused:
+        refused.file = str(path)
+        raise
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        because = getattr(error, "strerror", None) or str(error)
+        raise Unreadable(str(path), because, "Give the path of a JSON file.") from None
+    if len(raw) > LARGEST_FILE:
+        raise Unreadable(str(path), f"it is larger than {LARGEST_FILE >> 20} MiB", "Split it into smaller ones.")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(str(path), f"byte {error.start} is not UTF-8", "Save it as UTF-8 JSON.") from None
+
+
+class _Ambiguous(dict[str, Any]):
+    """An object with a key twice: refused by whoever reads its fields, who knows where it stands."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        keys = [key for key, _ in pairs]
+        self.twice = next(key for key in keys if keys.count(key) > 1)
+
+
+class _Endless:
+    """An integer too long to read: no field accepts it, and this is how the refusal shows it."""
+
+    def __init__(self, digits: str) -> None:
+        self.digits = len(digits)
+
+    def __repr__(self) -> str:
+        return f"an integer of {self.digits} digits"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else _Ambiguous(pairs)
+
+
+def _integer(digits: str) -> int | _Endless:
+    return int(digits) if len(digits) <= LONGEST_INTEGER else _Endless(digits)
+
+
+def parse(text: str) -> Any:
+    """JSON text to plain values. What only the place can refuse (a key twice, an endless integer) is left marked."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        found = f"a syntax error at line {error.lineno}, column {error.colno} ({error.msg.lower()})"
+        raise Malformed(found if text.strip() else "an empty file", "JSON") from None
+    except RecursionError:
+        raise Malformed("values nested too deeply to read", "a shallow document") from None
+
+
+def check_format(value: object, wanted: str) -> None:
+    """The format first: who gives the wrong file learns that, and not which field of it is unknown."""
+    form = mapping(value).get("format", wanted)
+    if form != wanted:
+        raise Malformed(quote(form), f'"{wanted}"', path=("format",))
+
+
+def tagged(value: object, tag: str, classes: Mapping[str, type[T]]) -> T:
+    """The class that `tag` names, from the other fields: programs by op, failures by kind."""
+    fields = mapping(value)
+    name = fields.get(tag)
+    if not isinstance(name, str) or name not in classes:
+        found = quote(name) if tag in fields else f"no {tag}"
+        raise Malformed(found, "one of " + ", ".join(classes), path=(tag,))
+    kind: Any = classes[name]
+    required = tuple(field.name for field in attrs.fields(kind) if field.default is attrs.NOTHING)
+    optional = tuple(field.name for field in attrs.fields(kind) if field.default is not attrs.NOTHING)
+    del fields[tag]
+    return kind(**fields_of(fields, required=required, optional=optional))  # type: ignore[no-any-return]
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """A JSON object, with every key once."""
+    if isinstance(value, _Ambiguous):
+        raise Malformed(f"the key {quote(value.twice)} twice", "every key once")
+    if not isinstance(value, dict):
+        raise Malformed(quote(value), "an object")
+    return dict(value)
+
+
+def fields_of(value: object, *, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The fields of a JSON object: all that are required, and none that nobody knows."""
+    fields = mapping(value)
+    for key in fields:
+        if key not in required and key not in optional:
+            allowed = ", ".join(required + optional) or "no fields"
+            raise Malformed("an unknown field", allowed, path=(key,))
+    for key in required:
+        if key not in fields:
+            raise Malformed(f"no field {key}", f"the fields {', '.join(required)}")
+    return fields
+
+
+def list_of(decode: Callable[[Any], T], value: object) -> tuple[T, ...]:
+    """A JSON list, each item decoded."""
+    if not isinstance(value, list):
+        raise Malformed(quote(value), "a list")
+    items = []
+    for index, item in enumerate(value):
+        try:
+            items.append(decode(item))
+        except Malformed as refused:
+            refused.path = (index, *refused.path)
+            raise
+    return tuple(items)
+
+
+def itself(value: Any) -> Any:
+    """For items that need no decoding: whoever takes them refuses what does not fit."""
+    return value
+
+
+def tuple_if_list(value: Any) -> Any:
+    """A list as the tuple that frozen values hold; anything else is left to be refused."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def present(value: Any) -> dict[str, Any]:
+    """The fields that say something: an optional one that was never given stays away, as in the file it came from."""
+    return attrs.asdict(value, recurse=False, filter=lambda _, found: found is not None)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file that is there whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
