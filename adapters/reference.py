@@ -37,7 +37,7 @@ class Reference:
 
 def _run(job: Job) -> Observations:
     case = job.case
-    random = Random(job.seed)
+    random = Random(f"{job.seed}/{digest(job.case)}")
     injector = Scheduled(case.failures, random)
     c = initial(case)
     shown = [_look(c, job)]

@@ -4,10 +4,10 @@ The seam between us and an engine: what it can do, what it is asked, what it ans
 An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from conformance.case import FAILURES, Case, Crash, Failure, Kill
 from conformance.observation import EngineInfo, EpochsBy, Observations, Snapshots
@@ -27,12 +27,16 @@ def names(failure: Failure) -> Iterator[str]:
         yield f"kill:{failure.target}:{failure.phase or 'processing'}"
 
 
+def _set(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(names)
+
+
 @frozen
 class Capabilities:
     """What an engine supports. The default is everything."""
 
-    failures: frozenset[str] = field(default=frozenset(FAILURES), converter=frozenset)
-    programs: frozenset[str] = field(default=frozenset(PROGRAMS), converter=frozenset)
+    failures: frozenset[str] = field(default=frozenset(FAILURES), converter=_set)
+    programs: frozenset[str] = field(default=frozenset(PROGRAMS), converter=_set)
     holds: bool = True
     most_tasks: int | None = None
     most_events: int | None = None
@@ -55,6 +59,21 @@ class Capabilities:
             beyond.append(f"{largest} events in an epoch, at most {self.most_events}")
         return tuple(dict.fromkeys(beyond))
 
+    def common(self, other: "Capabilities") -> "Capabilities":
+        """What both support. (A wide name covers a narrow one: `kill` and `kill:worker` have the latter in common.)"""
+        return Capabilities(
+            failures=frozenset(
+                narrow
+                for one, two in ((self.failures, other.failures), (other.failures, self.failures))
+                for narrow in one
+                if any(narrow == wide or narrow.startswith(f"{wide}:") for wide in two)
+            ),
+            programs=self.programs & other.programs,
+            holds=self.holds and other.holds,
+            most_tasks=_least(self.most_tasks, other.most_tasks),
+            most_events=_least(self.most_events, other.most_events),
+        )
+
 
 def _words(failure: Failure) -> Iterator[str]:
     yield failure.kind
@@ -62,6 +81,11 @@ def _words(failure: Failure) -> Iterator[str]:
         yield from (failure.target, f"in {failure.phase or 'processing'}")
     elif isinstance(failure, Crash):
         yield failure.task
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    bounds = [bound for bound in (one, other) if bound is not None]
+    return min(bounds, default=None)
 
 
 EVERYTHING = Capabilities()
@@ -93,6 +117,12 @@ class Description:
     epochs: EpochsBy = "given"
     atomic: bool = True
     snapshots: Snapshots = "aligned"
+    batch: int = 1
+    """How many cases it likes to be given at once."""
+
+    def suited(self, job: Job) -> Job:
+        """The job as it has to be for this engine: where its borders are can only be read off the sources."""
+        return evolve(job, streams=job.streams | set(job.case.graph.sources)) if self.epochs == "own" else job
 
 
 class Engine(Protocol):

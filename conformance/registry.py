@@ -20,12 +20,15 @@ def engine(word: str) -> Engine:
     """
     The engine that a word of the command line names, with its settings. It is not started yet.
 
-    `python:package.module:Class` imports a class of one's own, also from the folder one is in.
+    `python:package.module:Class` imports a class of one's own, also from the folder one is in; what stands behind
+    `stdio:` is a command line.
     """
     name, _, rest = word.partition(":")
     found: list[EntryPoint] = [point for point in entry_points(group=GROUP) if point.name == name]
     if name == "python":
         make, settings = _imported(rest), []
+    elif found and name == "stdio":
+        make, settings = found[0].load(), [rest]
     elif found:
         make, settings = found[0].load(), [setting for setting in rest.split(",") if setting]
     else:

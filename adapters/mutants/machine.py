@@ -46,7 +46,7 @@ class Machine:
     def __init__(self, job: Job) -> None:
         self.case: Case = job.case
         self.job = job
-        self.random = Random(job.seed)
+        self.random = Random(f"{job.seed}/{digest(job.case)}")
         self.tasks = {task.name: Operator(task) for task in job.case.graph.in_order}
         self.streams: dict[str, list[tuple[int, Event | None]]] = {stream: [] for stream in job.case.graph.streams}
         for source, epochs in job.case.inputs.items():

@@ -2,13 +2,11 @@
 
 import json
 import re
-import traceback
-from contextlib import suppress
 from pathlib import Path
 
 import click
-from attrs import evolve
 
+from adapters.serve import Hosted
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds
@@ -16,9 +14,8 @@ from conformance.cli.shown import exit_code, show, worst
 from conformance.codec import digest, encode_observations, encode_verdict, read_case, write_text
 from conformance.engine import Engine, Job
 from conformance.errors import ConformanceError, EngineFailed, Malformed, Unsupported
-from conformance.judge import Budget, Verdict, judge
+from conformance.judge import Budget, Inconclusive, Verdict, judge
 from conformance.observation import Observations
-from conformance.registry import engine
 
 
 @click.command()
@@ -42,7 +39,7 @@ def run(
 ) -> int:
     """Run CASE on each of ENGINES and judge what it let us see."""
     read = read_case(case)
-    named = [(word, engine(word)) for word in engines]
+    named = [(word, Hosted(word)) for word in engines]
     if save is not None:
         make_new(save)
     job = Job(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)
@@ -51,6 +48,8 @@ def run(
         try:
             seen = observe(made, job)
             verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds))
+            if seen.end == "error" and isinstance(verdict, Inconclusive):
+                raise EngineFailed(seen.message or "it ended in an error, and did not say which")
         except ConformanceError as error:
             _tell_failure(word, error, as_json=as_json)
             codes.append(error.exit_code)
@@ -64,40 +63,19 @@ def run(
 
 
 def observe(made: Engine, job: Job) -> Observations:
-    """
-    Start an engine, run one case, stop it.
-
-    Whatever escapes an engine is that engine's error, and so is what does not fit the case.
-    """
+    """Start an engine, run one case, stop it. An engine that ends in an error has failed us."""
     try:
-        return _run_alone(made, job)
-    except Malformed as refused:
-        raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
-    except ConformanceError:
-        raise
-    except Exception as error:
-        raise EngineFailed(_last_words(error)) from error
+        description = made.start()
+        if beyond := description.capabilities.unsupported(job.case):
+            raise Unsupported(f"it does not support {', '.join(beyond)}")
+        (seen,) = made.run([description.suited(job)])
+        try:
+            seen.fit(job.case, digest(job.case))
+        except Malformed as refused:
+            raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
+        return seen
     finally:
-        with suppress(Exception):
-            made.stop()
-
-
-def _run_alone(made: Engine, job: Job) -> Observations:
-    description = made.start()
-    if beyond := description.capabilities.unsupported(job.case):
-        raise Unsupported(f"it does not support {', '.join(beyond)}")
-    if description.epochs == "own":
-        # Where its borders are can only be read off the sources.
-        job = evolve(job, streams=job.streams | set(job.case.graph.sources))
-    (seen,) = made.run([job])
-    seen.fit(job.case, digest(job.case))
-    return seen
-
-
-def _last_words(error: Exception) -> str:
-    """What an engine died of, and where, in a line."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"it raised {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
+        made.stop()
 
 
 def _tell_failure(word: str, error: ConformanceError, *, as_json: bool) -> None:

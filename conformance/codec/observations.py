@@ -56,6 +56,11 @@ def _decode_fired(value: object) -> Fired:
     return Fired(**fields_of(value, required=("failure", "before"), optional=("t", "evidence")))
 
 
+def encode_observation(seen: Observation) -> dict[str, Any]:
+    """One observation as JSON."""
+    return {**present(seen), "streams": dict(seen.streams)}
+
+
 def encode_observations(seen: Observations) -> dict[str, Any]:
     """Observations as JSON."""
     encoded = {
@@ -65,7 +70,7 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
         "epochs": seen.epochs,
         "atomic": seen.atomic,
         "snapshots": seen.snapshots,
-        "observations": [{**present(each), "streams": dict(each.streams)} for each in seen.observations],
+        "observations": [encode_observation(each) for each in seen.observations],
         "fired": [present(each) for each in seen.fired],
         "end": seen.end,
     }

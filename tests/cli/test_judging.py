@@ -95,7 +95,7 @@ def test_what_escapes_an_engine_is_its_error_and_the_others_still_run(conformanc
     case = CORPUS / "paper-observed-execution.json"
     code, out, err = conformance("run", case, "python:own_engines:Dead", "reference")
     assert code == 4
-    assert "EngineFailed: it raised OSError: cannot connect (" in err
+    assert "EngineUnavailable: it raised OSError: cannot connect (" in err
     assert "Traceback" not in err
     assert "conforms" in out
     code, out, _ = conformance("run", case, "python:own_engines:Silent", "mutant:appended-on-replay", "--json")

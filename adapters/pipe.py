@@ -1,0 +1,191 @@
+"""
+A process that speaks JSON lines: watched, limited, and ended with everything it started.
+
+Nothing here waits without a deadline: the process may not read, not answer, answer without end, or be gone.
+"""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from adapters import guard
+from conformance.codec import parse
+from conformance.codec.strict import LARGEST_FILE
+from conformance.errors import EngineFailed, EngineUnavailable, Malformed, quote
+
+QUOTA = 4 * 2**30
+"""Bytes that an engine may write to a file, or into its temporary folder."""
+
+LAST_WORDS = 6
+"""Lines of stderr that an error shows."""
+
+GRACE = 5.0
+"""Seconds for a process to end by itself, once it was asked to or has closed its output."""
+
+CHUNK = 1 << 16
+
+
+class Pipe:
+    """One process, from its start to its end."""
+
+    def __init__(self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA) -> None:
+        ours, theirs = socket.socketpair()
+        self._lifeline = ours
+        self._own_log = log is None
+        self.log = log or _new_log()
+        arguments = [str(theirs.fileno()), str(self.log), str(quota), *command]
+        self._process = subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, "-P", guard.__file__, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        theirs.close()
+        assert self._process.stdin is not None  # noqa: S101 - they were asked for
+        assert self._process.stdout is not None  # noqa: S101
+        self._in, self._out = self._process.stdin, self._process.stdout
+        for end in (self._in, self._out):
+            os.set_blocking(end.fileno(), False)
+        self._unsent = bytearray()
+        self._unread = bytearray()
+        self._searched = 0
+        self.received = 0
+        self.over = False
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Say something. It goes out while we wait for an answer, so a process that does not read cannot hold us."""
+        self._unsent += json.dumps(message).encode("ascii") + b"\n"
+
+    def receive(self, until: float) -> Any:
+        """The next line as JSON; `until` is on the monotonic clock."""
+        line = self._line(until)
+        try:
+            return parse(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise self.failed(f"it printed what is not UTF-8: {quote(line[error.start : error.start + 20])}") from None
+        except Malformed as refused:
+            # The reason is of a line, and the line says more.
+            raise self.failed(f"it printed what is not JSON: {quote(line.decode('utf-8'))} ({refused.found})") from None
+
+    def _line(self, until: float) -> bytes:
+        while (end := self._unread.find(b"\n", self._searched)) < 0:
+            self._searched = len(self._unread)
+            if self._searched > LARGEST_FILE:
+                raise self.failed(f"it printed a line of more than {LARGEST_FILE >> 20} MiB")
+            self._wait(until)
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        self._searched = 0
+        return line
+
+    def _wait(self, until: float) -> None:
+        """Take in what comes and let out what goes, once."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._out, selectors.EVENT_READ)
+            if self._unsent:
+                selector.register(self._in, selectors.EVENT_WRITE)
+            ready = {key.fileobj for key, _ in selector.select(max(0.0, until - monotonic()))}
+        if self._in in ready:
+            try:
+                del self._unsent[: os.write(self._in.fileno(), self._unsent[:CHUNK])]
+            except OSError:
+                # It reads no more. What it still has to say, or how it ended, is on the other end.
+                self._unsent.clear()
+        if self._out in ready:
+            said = os.read(self._out.fileno(), CHUNK)
+            if not said:
+                raise self.failed(self._how_it_ended())
+            self._unread += said
+            self.received += len(said)
+        elif not ready:
+            raise self.failed("it let its deadline pass")
+
+    def _how_it_ended(self) -> str:
+        """After its output has closed: what the guard says of it."""
+        self._lifeline.settimeout(GRACE)
+        try:
+            told = self._lifeline.recv(CHUNK)
+        except TimeoutError:
+            return "it closed its output"
+        ended = json.loads(told) if told else {}
+        match ended:
+            case {"cannot": why}:
+                raise EngineUnavailable(f"its command cannot be run: {why}. Is it on the PATH, and executable?")
+            case {"quota": quota}:
+                return f"it wrote more than {quota:,} bytes into its temporary folder"
+            case {"exit": int(code)} if code < 0:
+                return f"it was ended by {signal.Signals(-code).name}"
+            case {"exit": code}:
+                return f"it ended early, with exit code {code}"
+        return "it ended early"
+
+    def failed(self, how: str) -> EngineFailed:
+        """End the process; what it did, with its last words."""
+        self.end()
+        return EngineFailed(how + self._last_words)
+
+    def kill(self) -> None:
+        """End it at once, from any thread: whoever waits for a line of it is told that it is gone."""
+        with suppress(OSError):
+            self._lifeline.shutdown(socket.SHUT_WR)
+
+    def end(self, *, in_order: bool = False) -> None:
+        """End it and all it started; `in_order` gives it a moment to do so itself. Never raises."""
+        if self.over:
+            return
+        self.over = True
+        if in_order:
+            self._close_in_order()
+        self._lifeline.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        self._process.kill()
+        self._process.wait()
+        for end in (self._in, self._out):
+            with suppress(OSError):
+                end.close()
+        self._last_words = _last_words(self.log)
+        if self._own_log:
+            self.log.unlink(missing_ok=True)
+            self.log.with_name(f"{self.log.name}.1").unlink(missing_ok=True)
+
+    def _close_in_order(self) -> None:
+        until = monotonic() + GRACE
+        with suppress(EngineFailed, EngineUnavailable, OSError, subprocess.TimeoutExpired):
+            while self._unsent:
+                self._wait(until)
+            self._in.close()
+            self._process.wait(max(0.0, until - monotonic()))
+        # (A process that says more, or does not end, is ended with the lifeline.)
+
+    _last_words: str = ""
+
+
+def _new_log() -> Path:
+    number, name = tempfile.mkstemp(prefix="conformance-", suffix=".log")
+    os.close(number)
+    return Path(name)
+
+
+def _last_words(log: Path) -> str:
+    """The end of a log, fit to be shown: what cannot be printed is escaped."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().decode("utf-8", "replace").splitlines()[-LAST_WORDS:]
+    except OSError:
+        return ""
+    shown = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:300]) for line in lines]
+    return "; on stderr: " + " | ".join(shown) if any(shown) else ""

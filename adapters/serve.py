@@ -1,0 +1,133 @@
+"""
+An engine written in Python, behind the same protocol as any other: in a process of its own.
+
+So an engine that hangs, exits or leaks is one mechanism's business (`stdio`), whatever it is written in.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from adapters.stdio import Stdio
+from conformance.codec import digest, parse
+from conformance.codec.protocol import decode_run, encode_answers, encode_description
+from conformance.engine import Description, Engine, Job
+from conformance.errors import EngineUnavailable, UnknownEngine, quote
+from conformance.observation import Observations
+from conformance.registry import engine
+
+SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from adapters.serve import main; main()"
+"""Finds modules where we find them, whatever folder it is started in."""
+
+
+class Hosted(Stdio):
+    """Any engine by its name, in a process of its own."""
+
+    def __init__(self, word: str, *, log: Path | None = None) -> None:
+        name, _, command = word.partition(":")
+        if name == "stdio":
+            super().__init__([command], log=log)
+        else:
+            if name != "python":
+                engine(word)  # An unknown name or setting is refused here and now.
+            super().__init__([], log=log, command=[sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), word])
+
+
+def main() -> None:
+    """Serve the engine that the first argument names."""
+    # Whatever the engine prints goes to stderr: stdout is ours alone.
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
+    os.dup2(2, 1)
+    try:
+        serve(sys.argv[1], sys.stdin, answers)
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def serve(word: str, requests: TextIO, answers: TextIO) -> None:
+    """Answer requests until there are no more, or none that can be answered."""
+
+    def say(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message) + "\n")
+
+    made: Engine | None = None
+    description: Description | None = None
+    try:
+        for line in requests:
+            request = parse(line)
+            if request["do"] == "start":
+                made, description = _start(word, say)
+            elif request["do"] == "stop" or made is None or description is None:
+                break
+            else:
+                runs = [decode_run(run) for run in request.get("runs", [request])]
+                for id_, seen in _answered(made, description, runs):
+                    for message in encode_answers(id_, seen):
+                        say(message)
+    finally:
+        if made is not None:
+            made.stop()
+
+
+def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | None, Description | None]:
+    made = None
+    try:
+        made = engine(word)
+        description = made.start()
+    except UnknownEngine as error:
+        say({"unknown": str(error)})
+        return made, None
+    except EngineUnavailable as error:
+        say({"unavailable": str(error)})
+        return made, None
+    except Exception as error:  # noqa: BLE001 - whatever escapes an engine is that engine's error
+        say({"unavailable": _last_words(error)})
+        return made, None
+    say(encode_description(description))
+    return made, description
+
+
+def _answered(
+    made: Engine, description: Description, runs: Sequence[tuple[int, Job]]
+) -> Iterator[tuple[int, Observations]]:
+    """What an engine answers. Where it raises, that is its answer, and the cases behind it are given to it again."""
+    waiting = list(runs)
+    while waiting:
+        answers = iter(made.run([job for _, job in waiting]))
+        while waiting:
+            id_, job = waiting.pop(0)
+            try:
+                seen = next(answers)
+                wrong = _what_is_wrong(seen, job, description)
+            except StopIteration:
+                wrong = "it answered fewer cases than it was given"
+            except Exception as error:  # noqa: BLE001 - whatever escapes an engine is that engine's error
+                wrong = _last_words(error)
+            if wrong:
+                yield id_, Observations(digest(job.case), (), end="error", message=wrong)
+                break
+            yield id_, seen
+
+
+def _what_is_wrong(seen: object, job: Job, description: Description) -> str:
+    if not isinstance(seen, Observations):
+        return f"it answered with a {type(seen).__name__}, not with Observations"
+    if seen.case != digest(job.case):
+        return f"it answered for another case: {quote(seen.case)}"
+    if _claims(seen) != _claims(description):
+        return f"it claims {_claims(seen)} for its observations, and claimed {_claims(description)} when it was started"
+    return ""
+
+
+def _claims(of: Observations | Description) -> tuple[object, ...]:
+    return (of.epochs, of.atomic, of.snapshots)
+
+
+def _last_words(error: Exception) -> str:
+    """What an engine died of, and where, in a line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"it raised {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"

@@ -1,0 +1,162 @@
+"""
+An engine behind the protocol `conformance-engine/1`: any executable that reads and writes JSON lines.
+
+Strict and patient. Strict: what is not an answer to what was asked ends the process and is the engine's error. Patient:
+it has its deadline for every line, and a case as long as its own deadline allows.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+
+from attrs import define, field, frozen
+
+from adapters.pipe import QUOTA, Pipe
+from conformance.codec import digest
+from conformance.codec.protocol import (
+    START,
+    STOP,
+    Answer,
+    Ended,
+    Happened,
+    Shown,
+    decode_answer,
+    decode_description,
+    encode_batch,
+    encode_run,
+)
+from conformance.codec.strict import LARGEST_FILE
+from conformance.engine import Description, Job
+from conformance.errors import EngineFailed, EngineUnavailable, Malformed, UnknownEngine
+from conformance.observation import Fired, Observation, Observations
+
+
+@frozen
+class Patience:
+    """How long an engine is waited for, in seconds."""
+
+    start: float = 120.0
+    grace: float = 15.0
+    """Beyond a case's own deadline: an adapter that notices a stall needs a moment to say so."""
+
+
+@define
+class _Run:
+    """What has been said of one case so far."""
+
+    job: Job
+    observations: list[Observation] = field(factory=list)
+    fired: list[Fired] = field(factory=list)
+    ended: Ended | None = None
+
+
+class Stdio:
+    """`stdio:COMMAND`. After an error it can be started again, and is then a new process."""
+
+    def __init__(
+        self,
+        settings: Sequence[str],
+        *,
+        command: Sequence[str] = (),
+        log: Path | None = None,
+        patience: Patience | None = None,
+        quota: int = QUOTA,
+    ) -> None:
+        try:
+            self._command = [*command, *(part for setting in settings for part in shlex.split(setting))]
+        except ValueError as error:
+            raise UnknownEngine(f"stdio:{settings[0]} is no command line: {error}") from None
+        if not self._command:
+            raise UnknownEngine("stdio wants a command line, as in stdio:./my-adapter")
+        self._patience = patience or Patience()
+        self._log = log
+        self._quota = quota
+        self._pipe: Pipe | None = None
+        self._description: Description | None = None
+        self._next = 0
+
+    def start(self) -> Description:
+        self.stop()
+        self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota)
+        pipe.send(START)
+        try:
+            self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
+        except Malformed as refused:
+            raise pipe.failed(f"its answer to start is refused: {refused}") from None
+        except (EngineUnavailable, UnknownEngine):
+            pipe.end()
+            raise
+        return self._description
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        pipe, description = self._pipe, self._description
+        if pipe is None or description is None or pipe.over:
+            raise EngineFailed("it is not running: it was not started, or has ended")
+        first = self._next
+        runs = {first + place: _Run(job) for place, job in enumerate(jobs)}
+        self._next += len(jobs)
+        if len(jobs) > 1 and description.batch > 1:
+            pipe.send(encode_batch([(id_, run.job) for id_, run in runs.items()]))
+            yield from self._gather(pipe, description, runs)
+            return
+        for id_, run in runs.items():
+            pipe.send(encode_run(id_, run.job))
+            yield from self._gather(pipe, description, {id_: run})
+
+    def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:
+        """The answers of cases that run at once, in the order in which they were given."""
+        waiting = list(runs)
+        silence = max(run.job.seconds for run in runs.values()) + self._patience.grace
+        over = monotonic() + silence * len(runs)
+        allowed = pipe.received + LARGEST_FILE * len(runs)
+        while waiting:
+            value = pipe.receive(min(over, monotonic() + silence))
+            if pipe.received > allowed:
+                raise pipe.failed(f"it printed more than {LARGEST_FILE >> 20} MiB for a case")
+            try:
+                self._note(runs, decode_answer(value))
+            except Malformed as refused:
+                raise pipe.failed(f"what it answers is refused: {refused}") from None
+            while waiting and runs[waiting[0]].ended is not None:
+                yield _observations(runs[waiting.pop(0)], description)
+
+    def _note(self, runs: dict[int, _Run], answer: Answer) -> None:
+        run = runs.get(answer.id)
+        if run is None or run.ended is not None:
+            wanted = ", ".join(str(id_) for id_, each in runs.items() if each.ended is None)
+            raise Malformed(str(answer.id), f"the id of a case that is running: {wanted}", path=("id",))
+        match answer:
+            case Shown(observation=observation):
+                run.observations.append(observation)
+            case Happened(fired=failure, evidence=evidence, t=t):
+                run.fired.append(Fired(failure, len(run.observations), evidence, t))
+            case Ended():
+                run.ended = answer
+
+    def stop(self) -> None:
+        if self._pipe is not None:
+            self._pipe.send(STOP)
+            self._pipe.end(in_order=True)
+            self._pipe = None
+
+    def kill(self) -> None:
+        """End it at once, from any thread; whoever waits for an answer gets an error."""
+        if self._pipe is not None:
+            self._pipe.kill()
+
+
+def _observations(run: _Run, description: Description) -> Observations:
+    assert run.ended is not None  # noqa: S101 - only then it is asked for
+    return Observations(
+        digest(run.job.case),
+        tuple(run.observations),
+        description.info,
+        description.epochs,
+        description.atomic,
+        description.snapshots,
+        tuple(run.fired),
+        run.ended.end,
+        run.ended.message,
+        run.ended.log,
+    )

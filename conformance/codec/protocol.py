@@ -1,0 +1,187 @@
+"""
+The messages of the protocol `conformance-engine/1`, by which an engine in any language is asked and answers.
+
+What we send is a superset of what the protocol names first, so an engine may ignore what it does not know; what it
+answers is read as strictly as a file.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from attrs import evolve, frozen
+
+from conformance.case import FAILURES, PHASES, TARGETS
+from conformance.codec.cases import decode_case, encode_case
+from conformance.codec.observations import decode_observation, encode_observation
+from conformance.codec.strict import fields_of, itself, list_of, mapping, present
+from conformance.engine import Capabilities, Description, Job
+from conformance.errors import EngineUnavailable, Malformed, UnknownEngine, inside, quote
+from conformance.observation import ENDS, End, EngineInfo, Fired, Observation, Observations
+from conformance.programs import PROGRAMS
+
+PROTOCOL = 1
+
+START: dict[str, Any] = {"do": "start", "protocol": PROTOCOL}
+STOP: dict[str, Any] = {"do": "stop"}
+
+KILLS = [f"kill:{target}" for target in TARGETS] + [f"kill:{target}:{phase}" for target in TARGETS for phase in PHASES]
+
+
+@frozen
+class Shown:
+    """An observation of case `id`."""
+
+    id: int
+    observation: Observation
+
+
+@frozen
+class Happened:
+    """A failure of case `id` has fired."""
+
+    id: int
+    fired: int
+    evidence: str = ""
+    t: float | None = None
+
+
+@frozen
+class Ended:
+    """Case `id` is over."""
+
+    id: int
+    end: End
+    message: str | None = None
+    log: tuple[Any, ...] = ()
+
+
+Answer: TypeAlias = Shown | Happened | Ended
+
+
+def encode_run(id_: int, job: Job) -> dict[str, Any]:
+    """A case to run, with the streams to observe, its deadline and its seed."""
+    return {
+        "do": "run",
+        "id": id_,
+        "case": encode_case(job.case),
+        "streams": sorted(job.streams),
+        "seconds": job.seconds,
+        "seed": job.seed,
+    }
+
+
+def encode_batch(runs: Sequence[tuple[int, Job]]) -> dict[str, Any]:
+    """Several cases at once, for an engine that said it likes that."""
+    return {"do": "batch", "runs": [{**encode_run(id_, job)} for id_, job in runs]}
+
+
+def decode_run(value: object) -> tuple[int, Job]:
+    """A request to run a case, as `encode_run` makes it."""
+    fields = fields_of(value, required=("do", "id", "case"), optional=("streams", "seconds", "seed"))
+    with inside("case"):
+        job = Job(decode_case(fields["case"]))
+    given: dict[str, Any] = {name: fields[name] for name in ("seconds", "seed") if name in fields}
+    if "streams" in fields:
+        given["streams"] = frozenset(list_of(itself, fields["streams"]))
+    return fields["id"], evolve(job, **given)
+
+
+def decode_description(value: object) -> Description:
+    """
+    The answer to `start`; an engine that cannot run here says so instead, and what would help.
+
+    That it can hold tasks back is not taken for granted: who implements the protocol from its first page cannot.
+    """
+    refusal = mapping(value)
+    if isinstance(why := refusal.get("unavailable"), str):
+        raise EngineUnavailable(why)
+    if isinstance(why := refusal.get("unknown"), str):
+        raise UnknownEngine(why)
+    optional = ("epochs", "atomic", "snapshots", "failures", "programs", "holds", "most_tasks", "most_events", "batch")
+    fields = fields_of(value, required=("engine",), optional=optional)
+    with inside("engine"):
+        info = EngineInfo(**fields_of(fields["engine"], required=("name",), optional=("version", "settings")))
+    capabilities = Capabilities(
+        failures=_known("failures", fields.get("failures", []), (*FAILURES, *KILLS)),
+        programs=_known("programs", fields.get("programs", list(PROGRAMS)), tuple(PROGRAMS)),
+        holds=fields.get("holds", False),
+        most_tasks=_count("most_tasks", fields),
+        most_events=_count("most_events", fields),
+    )
+    if not isinstance(capabilities.holds, bool):
+        raise Malformed(quote(capabilities.holds), "true or false", path=("holds",))
+    claims = {name: fields[name] for name in ("epochs", "atomic", "snapshots") if name in fields}
+    Observations("", (), **claims)  # Who claims what no observations can be is refused here, not case by case.
+    return Description(info, capabilities, **claims, batch=_count("batch", fields) or 1)
+
+
+def _known(name: str, value: object, known: tuple[str, ...]) -> frozenset[str]:
+    with inside(name):
+        given = list_of(itself, value)
+        for index, each in enumerate(given):
+            if not isinstance(each, str) or each not in known:
+                raise Malformed(quote(each), "one of " + ", ".join(known), path=(index,))
+    return frozenset(given)
+
+
+def _count(name: str, fields: dict[str, Any]) -> int | None:
+    value = fields.get(name)
+    if value is not None and (type(value) is not int or value < 1):
+        raise Malformed(quote(value), "a number from 1", path=(name,))
+    return value
+
+
+def encode_description(description: Description) -> dict[str, Any]:
+    """The answer to `start`, in full."""
+    can = description.capabilities
+    bounds = {"most_tasks": can.most_tasks, "most_events": can.most_events}
+    return {
+        "engine": present(description.info),
+        "epochs": description.epochs,
+        "atomic": description.atomic,
+        "snapshots": description.snapshots,
+        "failures": sorted(can.failures),
+        "programs": sorted(can.programs),
+        "holds": can.holds,
+        "batch": description.batch,
+        **{name: bound for name, bound in bounds.items() if bound is not None},
+    }
+
+
+def decode_answer(value: object) -> Answer:
+    """One line of an engine that is running cases."""
+    fields = mapping(value)
+    id_ = fields.pop("id", None)
+    if type(id_) is not int:
+        raise Malformed(quote(id_) if id_ is not None else "no id", "the id of a case it was given", path=("id",))
+    if "streams" in fields:
+        return Shown(id_, decode_observation(fields))
+    if "fired" in fields:
+        found = Fired(fields.pop("fired"), 0, **fields_of(fields, required=(), optional=("evidence", "t")))
+        return Happened(id_, found.failure, found.evidence, found.t)
+    given = fields_of(fields, required=("end",), optional=("message", "log"))
+    if given["end"] not in ENDS:
+        raise Malformed(quote(given["end"]), "one of " + ", ".join(ENDS), path=("end",))
+    with inside("log"):
+        given["log"] = list_of(itself, given.get("log", []))
+    return Ended(id_, **given)
+
+
+def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:
+    """Observations as the lines an engine would have printed, in their order."""
+    lines: list[dict[str, Any]] = []
+    waiting = sorted(seen.fired, key=lambda fired: fired.before)
+    for index, observation in enumerate(seen.observations):
+        while waiting and waiting[0].before <= index:
+            lines.append(_happened(waiting.pop(0)))
+        lines.append(encode_observation(observation))
+    lines += [_happened(fired) for fired in waiting]
+    end = {"end": seen.end, "message": seen.message, "log": list(seen.log) or None}
+    lines.append({name: value for name, value in end.items() if value is not None})
+    return [{"id": id_, **line} for line in lines]
+
+
+def _happened(fired: Fired) -> dict[str, Any]:
+    encoded = present(fired)
+    del encoded["before"]
+    return {"fired": encoded.pop("failure"), **encoded}
