@@ -6,6 +6,7 @@ it has its deadline for every line, and a case as long as its own deadline allow
 """
 
 import shlex
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
@@ -75,10 +76,15 @@ class Stdio:
         self._pipe: Pipe | None = None
         self._description: Description | None = None
         self._next = 0
+        self._killed = False
+        self._changing = threading.Lock()
 
     def start(self) -> Description:
         self.stop()
-        self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota)
+        with self._changing:
+            if self._killed:
+                raise EngineFailed("it was told to end")
+            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota)
         pipe.send(START)
         try:
             self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
@@ -141,9 +147,11 @@ class Stdio:
             self._pipe = None
 
     def kill(self) -> None:
-        """End it at once, from any thread; whoever waits for an answer gets an error."""
-        if self._pipe is not None:
-            self._pipe.kill()
+        """End it at once and for good, from any thread; whoever waits for an answer gets an error."""
+        with self._changing:
+            self._killed = True
+            if self._pipe is not None:
+                self._pipe.kill()
 
 
 def _observations(run: _Run, description: Description) -> Observations:

@@ -6,11 +6,17 @@ generators and the judge together.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import Future
+from functools import lru_cache
+from itertools import islice
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adapters.mutants import GROUPS, MUTANTS, ODD, name
 from adapters.mutants.machine import Machine
+from conformance.campaign.events import Measured
+from conformance.campaign.judging import Judges, rule
+from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
 from conformance.engine import Job
 from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
@@ -85,3 +91,43 @@ def _spare(machine: type[Machine], tried: list[Case]) -> Spared:
 
 
 TOTAL = len(MUTANTS) + len(ODD)
+
+MOST_CASES = 200
+
+
+@lru_cache(maxsize=1)
+def _first(plan: Plan) -> list[Planned]:
+    return list(islice(plan, MOST_CASES))
+
+
+def kills(plan: Plan, mutant: str) -> bool:
+    """Whether the first cases of a plan convict a broken engine."""
+    machine = MUTANTS[mutant]
+    return any(rule(each.case, machine(each.job(0)).run()).verdict == "violates" for each in _first(plan))
+
+
+class Sensitivity:
+    """
+    How many of the broken engines a campaign's own cases convict, found out while its engine is busy.
+
+    One mutant at a time, so that verdicts on the engine do not queue behind them.
+    """
+
+    def __init__(self, plan: Plan, judges: Judges) -> None:
+        self._plan = evolve(plan)
+        self._judges = judges
+        self._left = list(MUTANTS)
+        self._asked: dict[str, Future[bool]] = {}
+
+    def advance(self) -> None:
+        """Try the next mutant, if the one before is done."""
+        if self._left and all(future.done() for future in self._asked.values()):
+            mutant = self._left.pop(0)
+            self._asked[mutant] = self._judges.submit(kills, self._plan, mutant)
+
+    def measured(self) -> Measured:
+        """The figures, once all are done."""
+        self._asked |= {mutant: self._judges.submit(kills, self._plan, mutant) for mutant in self._left}
+        self._left = []
+        survived = tuple(mutant for mutant, killed in self._asked.items() if not killed.result())
+        return Measured(min(len(self._plan), MOST_CASES), len(MUTANTS) - len(survived), survived)

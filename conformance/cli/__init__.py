@@ -20,9 +20,11 @@ PIPE_CLOSED = 141
 UNWRITABLE = 2
 
 COMMANDS = {
+    "certify": ("conformance.cli.certify:certify", "The main job: run, judge and shrink many cases; a certificate."),
     "run": ("conformance.cli.run:run", "Run a saved case on engines, with verdicts."),
     "check": ("conformance.cli.check:check", "Judge recorded observations; no engine needed."),
     "compare": ("conformance.cli.compare:compare", "Compare what two engines let be seen of a case."),
+    "verify": ("conformance.cli.verify:verify", "Recompute a certificate from its folder."),
     "engines": ("conformance.cli.engines:engines", "What can run here, what cannot and why."),
     "mutants": ("conformance.cli.mutants:mutants", "The sensitivity of the suite: broken engines, convicted or not."),
     "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),

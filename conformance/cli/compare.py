@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from conformance.campaign.differential import first_difference
 from conformance.cli.options import FILE, as_json, seconds
 from conformance.cli.shown import INCONCLUSIVE, VIOLATES, show
 from conformance.codec import read_case, read_observations
 from conformance.judge import Budget, Inconclusive, Violates, judge
-from conformance.observation import Observations
 
 
 @click.command()
@@ -26,7 +26,7 @@ def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -
     read = read_case(case)
     seen = [read_observations(file, read) for file in (one, other)]
     verdicts = [judge(read, each, Budget(steps=10**12, seconds=seconds)) for each in seen]
-    place = _first_difference(*seen)
+    place = first_difference(*seen)
     if any(isinstance(verdict, Violates) for verdict in verdicts):
         answer, code = "differing", VIOLATES
     elif any(isinstance(verdict, Inconclusive) for verdict in verdicts):
@@ -42,15 +42,3 @@ def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -
             click.echo(f"{file}:")
             show(verdict)
     return code
-
-
-def _first_difference(one: Observations, other: Observations) -> dict[str, object] | None:
-    """The first epoch, of the streams that both show in the end, in which they differ."""
-    left, right = one.observations[-1].streams, other.observations[-1].streams
-    shared = [stream for stream in left if stream in right]
-    epochs = max((max(len(left[stream]), len(right[stream])) for stream in shared), default=0)
-    for epoch in range(epochs):
-        for stream in shared:
-            if left[stream][epoch : epoch + 1] != right[stream][epoch : epoch + 1]:
-                return {"stream": stream, "epoch": epoch + 1}
-    return None

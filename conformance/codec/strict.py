@@ -1,6 +1,7 @@
 """Text to JSON strictly, JSON to fields, and every refusal with its file and JSON path."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -152,7 +153,10 @@ def present(value: Any) -> dict[str, Any]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file that is there whole or not at all."""
+    """A file that is there whole or not at all, whenever the power goes."""
     unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text, encoding="utf-8")
+    with unfinished.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     unfinished.replace(path)

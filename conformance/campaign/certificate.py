@@ -1,0 +1,110 @@
+"""
+The certificate: what a campaign says of an engine, made from its events and its files alone.
+
+It holds no time but the day it was begun, so the same campaign gives the same certificate, interrupted or not.
+"""
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, get_args
+
+from conformance.campaign.events import PROMISES, Event, Judged, Outcome, Promise, Shrunk
+from conformance.campaign.journal import CONVERTER
+from conformance.campaign.results import Results
+from conformance.campaign.runner import plan_of
+from conformance.campaign.tally import Tally
+from generators import SITUATIONS, situations
+
+FORMAT = "conformance-certificate/1"
+
+CONFIDENCE = 0.95
+RULE_OF_THREE = 3
+"""Nothing in n tries: with 95 % confidence it happens in fewer than 3/n."""
+
+
+def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
+    """The certificate as JSON."""
+    tally = Tally.of(events)
+    began = tally.began
+    assert began is not None  # noqa: S101 - a journal begins with it
+    verdict, because = tally.verdict
+    counts = tally.counts()
+    described = CONVERTER.unstructure(began.description)
+    return {
+        "format": FORMAT,
+        "engine": described["info"],
+        "word": began.engine,
+        "claims": {claim: described[claim] for claim in ("epochs", "atomic", "snapshots")},
+        "supports": CONVERTER.unstructure(began.capabilities),
+        "verdict": verdict,
+        "because": because,
+        "complete": tally.ended,
+        "guarantees": {promise: _guarantee(tally, promise) for promise in PROMISES},
+        "meaning": meaning(tally),
+        "cases": {"planned": len(plan_of(began)), "judged": len(tally.judged)}
+        | {outcome: counts[outcome] for outcome in get_args(Outcome)},
+        "epochs": _epochs(tally.exercised),
+        "coverage": _coverage(tally, results),
+        "sensitivity": CONVERTER.unstructure(tally.measured),
+        "counterexamples": [_counterexample(tally, shrunk) for shrunk in tally.shrunk.values()],
+        "platform": {"system": began.system, "machine": began.machine, "python": began.python},
+        "suite": {"version": began.suite, "hypothesis": began.hypothesis},
+        "profile": began.profile,
+        "seed": began.seed,
+        "deadline": began.deadline,
+        "date": began.date,
+        "files": results.digests(),
+    }
+
+
+def _guarantee(tally: Tally, promise: Promise) -> dict[str, Any]:
+    cases = [judged.id for judged in tally.violations(promise)]
+    shrunk = tally.shrunk.get(promise)
+    said: dict[str, Any] = {"verdict": tally.promise(promise), "violations": len(cases), "cases": cases}
+    if shrunk is not None:
+        said["counterexample"] = shrunk.file
+    if promise == "atomic epochs" and tally.began and not tally.began.description.atomic:
+        said["note"] = "The engine does not claim to commit its streams at one moment, so they may lag each other."
+    return said
+
+
+def meaning(tally: Tally) -> str:
+    """What it means that nothing was found, if nothing was. Only drawn cases are a sample of anything."""
+    sample = [judged for judged in tally.exercised if judged.id.startswith("generated-")]
+    if any(tally.broken(judged) for judged in tally.judged.values()) or not sample:
+        return ""
+    below = min(1.0, RULE_OF_THREE / len(sample))
+    return (
+        f"No violation in {len(sample)} generated cases: "
+        f"with {CONFIDENCE:.0%} confidence, below {below:.1%} of such cases violate."
+    )
+
+
+def _epochs(exercised: Sequence[Judged]) -> dict[str, float]:
+    """How many epochs a run committed: an engine that puts everything into one shows little."""
+    committed = [judged.epochs for judged in exercised] or [0]
+    return {"least": min(committed), "median": median(committed), "most": max(committed)}
+
+
+def _coverage(tally: Tally, results: Results) -> dict[str, int]:
+    """In how many cases that count each situation occurred."""
+    reached = Counter(situation for judged in tally.exercised for situation in situations(results.case(judged.id)))
+    return {situation: reached[situation] for situation in SITUATIONS}
+
+
+def reproduction(tally: Tally, shrunk: Shrunk, folder: str = "") -> str:
+    """The command that shows a counterexample."""
+    word = tally.began.engine if tally.began else "ENGINE"
+    file = f"{folder}/{shrunk.file}" if folder else shrunk.file
+    return shlex.join(["conformance", "run", file, word, *(["--sinks"] if shrunk.sinks_only else [])])
+
+
+def _counterexample(tally: Tally, shrunk: Shrunk) -> dict[str, Any]:
+    examined = tally.examined.get(shrunk.index)
+    encoded: dict[str, Any] = CONVERTER.unstructure(shrunk)
+    return encoded | {
+        "command": reproduction(tally, shrunk),
+        "examined": CONVERTER.unstructure(examined),
+    }

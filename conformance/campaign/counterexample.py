@@ -1,0 +1,121 @@
+"""Which violation to shrink, what comes of it, and how often that fails."""
+
+from collections.abc import Iterable
+from itertools import islice
+from time import monotonic
+
+from attrs import evolve, frozen
+
+from conformance.campaign.events import Examined, Judged, Promise, Rate, Shrunk, Size
+from conformance.campaign.examine import PATIENCE, RUNS
+from conformance.campaign.merge import merged
+from conformance.campaign.plan import Plan
+from conformance.campaign.results import COUNTEREXAMPLES
+from conformance.campaign.shrink import Question, smallest
+from conformance.case import Case
+from conformance.codec import digest
+from conformance.judge.verdict import Finding
+
+LEAST_RUNS = 3
+"""How often a counterexample is run to know its rate, however long that takes."""
+
+RATING_SECONDS = 60.0
+
+
+@frozen
+class Found:
+    """A counterexample, where it comes from, and how often it fails."""
+
+    case: Case
+    rate: Rate
+    findings: tuple[Finding, ...]
+    origin: Judged
+    before: Size
+    sinks_only: bool
+    runs: int
+
+    def event(self, number: int, promise: Promise) -> Shrunk:
+        """The same as the counterexample of so many."""
+        return Shrunk(
+            promise=promise,
+            index=self.origin.index,
+            id=self.origin.id,
+            file=f"{COUNTEREXAMPLES}/{number}.json",
+            digest=digest(self.case),
+            rate=self.rate,
+            sinks_only=self.sinks_only,
+            before=self.before,
+            after=size(self.case),
+            runs=self.runs,
+            findings=self.findings,
+        )
+
+
+def size(case: Case) -> Size:
+    """How large a case is."""
+    events = sum(len(epoch) for epochs in case.inputs.values() for epoch in epochs)
+    return Size(len(case.graph.tasks), case.epochs, events, len(case.failures))
+
+
+def best_start(violations: Iterable[tuple[Judged, Examined | None]]) -> tuple[Judged, Examined | None]:
+    """
+    Where to shrink from: a generated case before one of the corpus, which is as small as its author could make it; one
+    that fails every time before one that does not; then the first.
+    """
+
+    def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, int]:
+        judged, examined = violation
+        return (not judged.id.startswith("generated-"), not _is_steady(examined), judged.index)
+
+    return min(violations, key=order)
+
+
+def _is_steady(examined: Examined | None) -> bool:
+    return examined is not None and examined.alone.failed == examined.alone.runs
+
+
+def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, examined: Examined | None) -> Found:
+    """
+    The smallest case that comes of a violation, and how often it fails.
+
+    One that failed only among others is those others with it, as one case. One that fails now and then is kept as it
+    came, if nothing smaller fails as often.
+    """
+    planned = next(islice(plan, origin.index, None))
+    start = planned.case
+    together = examined is not None and examined.batch is not None and examined.batch.failed > 0
+    if together:
+        first = origin.index - origin.index % batch
+        start = merged([each.case for each in islice(plan, first, first + batch)])
+    question.steady = _is_steady(examined)
+    if origin.sinks_only and not question.fails(start):
+        # It takes the engine without taps to show it.
+        question = evolve(question, sinks_only=True, known={})
+    small = None
+    if planned.number is not None and not together:
+        small = smallest(plan.strategy, plan.numbered.entropy(planned.number), question.fails)
+    tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
+    if not tried or tried[0][1].failed < tried[0][1].runs:
+        tried.append((start, *_rated(question, start, origin.findings)))
+    case, rate, findings = max(tried, key=lambda each: each[1].failed / each[1].runs)
+    if not rate.failed:
+        # It was seen, if never again.
+        rate = Rate(1, rate.runs + 1)
+    return Found(case, rate, findings, origin, size(start), question.sinks_only, question.runs)
+
+
+def _rated(question: Question, case: Case, origin: tuple[Finding, ...]) -> tuple[Rate, tuple[Finding, ...]]:
+    """How often a case fails, and what was wrong the last time it did (`origin`, if it never does)."""
+    if question.promise == "liveness":
+        patient = evolve(question, bench=evolve(question.bench, deadline=question.bench.deadline * PATIENCE))
+        ruling = patient.run(case)
+        return Rate(int(patient.breaks(ruling)), 1), ruling.findings
+    until = monotonic() + RATING_SECONDS
+    failed, findings = 0, origin
+    for run in range(1, RUNS + 1):
+        ruling = question.run(case)
+        if question.breaks(ruling):
+            failed, findings = failed + 1, ruling.findings
+        if run >= LEAST_RUNS and monotonic() > until:
+            break
+    return Rate(failed, run), findings

@@ -1,0 +1,114 @@
+"""The engine's side of a campaign: a thread that does nothing but keep the engine busy."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from attrs import frozen
+
+from adapters.stdio import Stdio
+from conformance.campaign.events import Outcome
+from conformance.campaign.judging import Judges, Ruling, outcome
+from conformance.campaign.plan import Planned
+from conformance.engine import Description, Job
+from conformance.errors import EngineFailed, EngineUnavailable
+from conformance.observation import Observations
+
+Answer: TypeAlias = Observations | EngineFailed
+
+
+def answers(engine: Stdio, jobs: Sequence[Job]) -> Iterator[Answer]:
+    """
+    One answer for each job, in their order: what was observed, or how the engine failed.
+
+    An engine that fails is started anew. Which case of a batch it failed on is not known; the first that it had not
+    answered is what it was at, if it runs one after the other, so that one is the error and those behind it run again.
+    """
+    waiting = list(jobs)
+    while waiting:
+        try:
+            for seen in engine.run(tuple(waiting)):
+                del waiting[0]
+                yield seen
+        except EngineFailed as failed:
+            del waiting[0]
+            yield failed
+            _start_again(engine)
+
+
+def _start_again(engine: Stdio) -> None:
+    try:
+        engine.start()
+    except EngineFailed as error:
+        raise EngineUnavailable(f"it failed, and cannot be started again: {error}") from error
+
+
+@frozen
+class Ran:
+    """What was observed of a case, and the verdict that is being reached."""
+
+    seen: Observations
+    ruling: Future[tuple[Outcome, Ruling]]
+
+
+@frozen
+class Dead:
+    """Nothing can be run any more."""
+
+    of: BaseException
+
+
+class Driver:
+    """
+    Runs batches in the background, and gives what came of each case, in order.
+
+    What comes is given to the judge at once, so that the engine goes on while we wait for a verdict.
+    """
+
+    def __init__(self, engine: Stdio, description: Description, deadline: float, judges: Judges) -> None:
+        self._engine = engine
+        self._description = description
+        self._deadline = deadline
+        self._judges = judges
+        self._batches: SimpleQueue[Sequence[Planned] | None] = SimpleQueue()
+        self._answers: SimpleQueue[Ran | EngineFailed | Dead] = SimpleQueue()
+        self._thread = threading.Thread(target=self._drive, name="engine", daemon=True)
+        self._thread.start()
+
+    def _drive(self) -> None:
+        try:
+            while (batch := self._batches.get()) is not None:
+                jobs = [self._description.suited(planned.job(self._deadline)) for planned in batch]
+                for planned, answer in zip(batch, answers(self._engine, jobs), strict=True):
+                    if isinstance(answer, EngineFailed):
+                        self._answers.put(answer)
+                    else:
+                        self._answers.put(Ran(answer, self._judges.submit(outcome, planned.case, answer)))
+        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits
+            self._answers.put(Dead(error))
+
+    def give(self, batch: Sequence[Planned]) -> None:
+        """Another batch, to be run when those before it are done."""
+        self._batches.put(batch)
+
+    def take(self) -> Ran | EngineFailed:
+        """What came of the next case. Raises what ended the engine for good."""
+        answer = self._answers.get()
+        if isinstance(answer, Dead):
+            raise answer.of
+        return answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """No more batches. If something went wrong, what is being run is given up."""
+        self._batches.put(None)
+        if kind is not None:
+            self._engine.kill()
+        self._thread.join()

@@ -1,0 +1,159 @@
+"""
+What happens in a campaign, as values. The journal, the terminal, the certificate and the reports are made of these.
+
+Events hold no times: the same engine with the same seed gives the same events, interrupted or not.
+"""
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from conformance.engine import Capabilities, Description
+from conformance.judge.verdict import Diagnosis, Finding
+
+Outcome: TypeAlias = Literal["conforms", "violates", "inconclusive", "not exercised", "unsupported", "error"]
+Ruled: TypeAlias = Literal["conforms", "violates", "inconclusive"]
+Promise: TypeAlias = Literal[
+    "no loss", "no duplicates", "order", "state", "monotonic output", "atomic epochs", "liveness"
+]
+
+PROMISES: dict[Promise, tuple[Diagnosis, ...]] = {
+    "no loss": ("lost",),
+    "no duplicates": ("duplicated",),
+    "order": ("reordered",),
+    "state": ("corrupted state",),
+    "monotonic output": ("retracted",),
+    "atomic epochs": ("torn", "dirty", "misaligned"),
+    "liveness": ("stalled",),
+}
+"""What an engine promises, and the diagnoses that break each promise."""
+
+STALLED: Diagnosis = "stalled"
+
+
+def broken_by(finding: Finding) -> Promise:
+    """The promise that a finding breaks."""
+    return next(promise for promise, diagnoses in PROMISES.items() if finding.diagnosis in diagnoses)
+
+
+@frozen
+class Rate:
+    """In how many runs, of how many, it failed."""
+
+    failed: int
+    runs: int
+
+    def __str__(self) -> str:
+        return f"{self.failed} of {self.runs} runs"
+
+
+@frozen
+class Size:
+    """How large a case is."""
+
+    tasks: int
+    epochs: int
+    events: int
+    failures: int
+
+    def __str__(self) -> str:
+        parts = {"task": self.tasks, "epoch": self.epochs, "event": self.events, "failure": self.failures}
+        return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for name, number in parts.items())
+
+
+@frozen
+class Began:
+    """The campaign, and all that decides what it does."""
+
+    engine: str
+    description: Description
+    capabilities: Capabilities
+    """What the cases are made for: what this engine can do or, beside others, what all of them can."""
+    profile: str
+    cases: int
+    seed: int
+    deadline: float
+    shrink_runs: int
+    shrink_seconds: float
+    suite: str
+    hypothesis: str
+    python: str
+    system: str
+    machine: str
+    date: str
+
+
+@frozen
+class Judged:
+    """One case has run, or could not be, and what follows from that."""
+
+    index: int
+    id: str
+    digest: str
+    outcome: Outcome
+    because: str = ""
+    sinks_only: bool = False
+    epochs: int = 0
+    """How many were committed."""
+    fired: int = 0
+    guarantee: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@frozen
+class Examined:
+    """A violation, looked at again: alone, with its sinks only, without its failures."""
+
+    index: int
+    alone: Rate
+    sinks: Ruled
+    without_failures: Outcome
+    batch: Rate | None = None
+    """Where it did not fail alone: the cases that ran with it, as one."""
+    stall: bool | None = None
+    """Whether a stall repeated, alone and with ten times the deadline. None if there was none, or it was not tried."""
+
+
+@frozen
+class Shrunk:
+    """A counterexample: the smallest case found that breaks a promise, and how often it does."""
+
+    promise: Promise
+    index: int
+    id: str
+    file: str
+    digest: str
+    rate: Rate
+    sinks_only: bool
+    before: Size
+    after: Size
+    runs: int
+    """How many runs of the engine it took to find it."""
+    findings: tuple[Finding, ...]
+
+
+@frozen
+class GaveUp:
+    """The engine could not be run any more."""
+
+    because: str
+
+
+@frozen
+class Measured:
+    """The sensitivity of this very campaign: which broken engines its first cases convict."""
+
+    cases: int
+    killed: int
+    survived: tuple[str, ...]
+
+
+@frozen
+class Ended:
+    """There is nothing left to do."""
+
+
+Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | Ended
+EVENTS: dict[str, type[Event]] = {
+    kind.__name__.lower(): kind for kind in (Began, Judged, Examined, Shrunk, GaveUp, Measured, Ended)
+}

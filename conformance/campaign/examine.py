@@ -1,0 +1,94 @@
+"""
+A violation, looked at again before it convicts anybody.
+
+It is run alone, as what ran beside it may have been the reason; judged on its sinks alone, as taps have a fault
+tolerance of their own; and run without its failures, as what is wrong without any is not the fault of recovery. A stall
+is a suspicion only: it has to repeat, alone on the machine, with ten times the deadline.
+"""
+
+from attrs import evolve, frozen
+
+from adapters.stdio import Stdio
+from conformance.campaign.driver import answers
+from conformance.campaign.events import STALLED, Examined, Judged, Outcome, Rate
+from conformance.campaign.judging import Ruling, on_sinks, outcome
+from conformance.campaign.merge import merged
+from conformance.campaign.plan import Planned, job_of
+from conformance.engine import Description, Job
+from conformance.errors import EngineFailed
+from conformance.observation import Observations
+
+RUNS = 20
+"""How often a violation that does not repeat at once is run again."""
+
+BATCH_RUNS = 5
+PATIENCE = 10
+"""Times the deadline, for a stall to convict."""
+
+
+@frozen
+class Bench:
+    """An engine to try single cases on."""
+
+    engine: Stdio
+    description: Description
+    deadline: float
+
+    def run(self, job: Job) -> tuple[Outcome, Ruling, Observations | None]:
+        """One run, judged."""
+        (answer,) = answers(self.engine, [self.description.suited(job)])
+        if isinstance(answer, EngineFailed):
+            return "error", Ruling("inconclusive", str(answer)), None
+        return *outcome(job.case, answer), answer
+
+
+def unsafe(ruling: Ruling) -> bool:
+    """Whether something wrong was shown (and not only nothing)."""
+    return any(finding.diagnosis != STALLED for finding in ruling.findings)
+
+
+def stalls(ruling: Ruling | Judged) -> bool:
+    """Whether something is missing at the end."""
+    return any(finding.diagnosis == STALLED for finding in ruling.findings)
+
+
+def examine(
+    bench: Bench, planned: Planned, judged: Judged, seen: Observations, batch: list[Planned], *, try_stall: bool
+) -> Examined:
+    """All of that, for one violation."""
+    case, job = planned.case, planned.job(bench.deadline)
+    only_stalls = all(finding.diagnosis == STALLED for finding in judged.findings)
+    stall = None
+    if stalls(judged) and try_stall:
+        _, ruling, _ = bench.run(evolve(job, seconds=job.seconds * PATIENCE))
+        stall = stalls(ruling)
+    alone = Rate(0, 0) if only_stalls else repeats(bench, job, RUNS)
+    together = None
+    if alone.runs and not alone.failed and len(batch) > 1:
+        together = repeats(
+            bench, job_of(merged([each.case for each in batch]), sinks_only=False, deadline=bench.deadline), BATCH_RUNS
+        )
+    calm, _, _ = bench.run(evolve(job, case=evolve(case, failures=())))
+    return Examined(
+        planned.index,
+        alone=alone,
+        sinks=on_sinks(case, seen).verdict,
+        without_failures=calm,
+        batch=together,
+        stall=stall,
+    )
+
+
+def repeats(bench: Bench, job: Job, most: int) -> Rate:
+    """Run it until it fails; how often it did, in how many runs. One that fails at once is not run on."""
+    for run in range(1, most + 1):
+        if unsafe(bench.run(job)[1]):
+            return Rate(1, 1) if run == 1 else rate(bench, job, most - run, Rate(1, run))
+    return Rate(0, most)
+
+
+def rate(bench: Bench, job: Job, runs: int, so_far: Rate | None = None) -> Rate:
+    """How often it fails."""
+    so_far = so_far or Rate(0, 0)
+    failed = sum(unsafe(bench.run(job)[1]) for _ in range(runs))
+    return Rate(so_far.failed + failed, so_far.runs + runs)

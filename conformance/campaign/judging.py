@@ -1,0 +1,123 @@
+"""Judging, in processes of its own: an engine never waits for the judge."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from attrs import evolve, frozen
+
+from conformance.campaign.events import Outcome, Ruled
+from conformance.case import Case
+from conformance.codec import digest
+from conformance.errors import Malformed
+from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
+from conformance.judge.verdict import Finding
+from conformance.observation import Observations
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+STEPS = 150_000
+"""Of the judge's search, for one run: about a second. Not seconds, so that a verdict does not depend on the day."""
+
+SECONDS = 120.0
+
+
+@frozen
+class Ruling:
+    """A verdict without its proof, which anybody can make again from the case and the observations."""
+
+    verdict: Ruled
+    because: str = ""
+    guarantee: str = ""
+    findings: tuple[Finding, ...] = ()
+    epochs: int = 0
+
+
+def rule(case: Case, seen: Observations) -> Ruling:
+    """The judge's word on one run."""
+    match judge(case, seen, Budget(steps=STEPS, seconds=SECONDS)):
+        case Conforms(epochs=epochs):
+            return Ruling("conforms", epochs=epochs)
+        case Violates(guarantee=guarantee, findings=findings):
+            return Ruling("violates", guarantee=guarantee, findings=findings, epochs=_committed(seen))
+        case Inconclusive(because=because):
+            return Ruling("inconclusive", because, epochs=_committed(seen))
+
+
+def _committed(seen: Observations) -> int:
+    return min(map(len, seen.observations[-1].streams.values()), default=0) if seen.observations else 0
+
+
+def outcome(case: Case, seen: Observations) -> tuple[Outcome, Ruling]:
+    """
+    What a run counts as.
+
+    A case whose failures did not all fire proves nothing about recovery, so it cannot pass; what it shows to be wrong
+    is wrong all the same.
+    """
+    try:
+        seen.fit(case, digest(case))
+    except Malformed as refused:
+        return "error", Ruling("inconclusive", f"what it says it observed is refused: {refused}")
+    ruling = rule(case, seen)
+    fired = {fired.failure for fired in seen.fired}
+    if ruling.verdict == "violates":
+        return "violates", ruling
+    if seen.end == "error":
+        return "error", evolve(ruling, because=seen.message or "it ended in an error, and did not say which")
+    if len(fired) < len(case.failures):
+        missing = ", ".join(str(n) for n in range(len(case.failures)) if n not in fired)
+        return "not exercised", evolve(
+            ruling, because=f"of {len(case.failures)} failures these did not fire: {missing}"
+        )
+    return ruling.verdict, ruling
+
+
+def on_sinks(case: Case, seen: Observations) -> Ruling:
+    """The same run, judged by its sinks alone (and by the sources, where only they tell the borders)."""
+    shown = set(case.graph.sinks) | (set(case.graph.sources) if seen.epochs == "own" else set())
+    observations = tuple(
+        evolve(each, streams={stream: epochs for stream, epochs in each.streams.items() if stream in shown})
+        for each in seen.observations
+    )
+    return rule(case, evolve(seen, observations=observations))
+
+
+class Judges:
+    """A few processes that judge."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._pool = ProcessPoolExecutor(
+            workers or max(1, (os.cpu_count() or 2) - 1),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_end_with_parent,
+        )
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do something there."""
+        return self._pool.submit(function, *args, **kwargs)
+
+    def close(self) -> None:
+        """End them, whatever they are at."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.kill()
+        self._pool.shutdown(wait=True)
+
+
+def _end_with_parent() -> None:
+    """Ctrl-C is the parent's to handle; and when the parent is gone, however that came, so are we."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # noqa: S101 - this runs in a child
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,100 @@
+"""Which cases a campaign runs, in which order, and what is observed of each: a value, so any process can tell."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+
+from attrs import evolve, field, frozen
+from hypothesis.strategies import SearchStrategy
+
+from conformance.case import Case, Kill
+from conformance.engine import EVERYTHING, Capabilities, Job
+from generators import DEEP, DEFAULT, cases, corpus
+from generators.collect import Numbered
+from generators.sizes import Size
+
+
+@frozen
+class Profile:
+    """How many generated cases follow the corpus, of which size, and how many of them may kill processes."""
+
+    cases: int
+    size: Size = DEFAULT
+    kills: int | None = None
+
+
+PROFILES = {
+    "quick": Profile(100, kills=5),
+    "standard": Profile(1_000),
+    "deep": Profile(10_000, size=DEEP),
+}
+
+SINKS_ONLY = 4
+"""Every so manyeth case shows its sinks only, as taps change what an engine does."""
+
+
+@frozen
+class Planned:
+    """A case with its place in a campaign. `number` is the generator's, None for the corpus."""
+
+    index: int
+    id: str
+    case: Case
+    number: int | None = None
+
+    @property
+    def sinks_only(self) -> bool:
+        """Whether only its sinks are observed."""
+        return self.index % SINKS_ONLY == SINKS_ONLY - 1
+
+    def job(self, deadline: float) -> Job:
+        """What an engine is asked."""
+        return job_of(self.case, sinks_only=self.sinks_only, deadline=deadline)
+
+
+def job_of(case: Case, *, sinks_only: bool, deadline: float) -> Job:
+    """A case as a job. The seed is the one of `conformance run`, so that it repeats what happens in a campaign."""
+    return Job(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
+
+
+@frozen(slots=False)
+class Plan:
+    """The corpus, then so many generated cases."""
+
+    profile: str = "quick"
+    number: int = PROFILES["quick"].cases
+    seed: int = 0
+    capabilities: Capabilities = field(default=EVERYTHING)
+
+    @cached_property
+    def numbered(self) -> Numbered[Case]:
+        """The cases that this plan draws from, by number."""
+        return Numbered(self.strategy, seed=self.seed)
+
+    @property
+    def strategy(self) -> SearchStrategy[Case]:
+        """What this plan draws from."""
+        return cases(capabilities=self.capabilities, size=PROFILES[self.profile].size)
+
+    @cached_property
+    def _corpus(self) -> dict[str, Case]:
+        return corpus()
+
+    def __len__(self) -> int:
+        return len(self._corpus) + self.number
+
+    def __iter__(self) -> Iterator[Planned]:
+        for index, (name, case) in enumerate(self._corpus.items()):
+            yield Planned(index, name, case)
+        for place, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
+            named = evolve(case, name=f"generated {place} of seed {self.seed}")
+            yield Planned(len(self._corpus) + place - 1, f"generated-{place:05}", named, number)
+
+    def _generated(self) -> Iterator[tuple[int, Case]]:
+        kills = PROFILES[self.profile].kills
+        for number, case in self.numbered.distinct():
+            if kills is not None and any(isinstance(failure, Kill) for failure in case.failures):
+                if not kills:
+                    continue
+                kills -= 1
+            yield number, case

@@ -1,0 +1,127 @@
+"""
+The folder that a campaign leaves behind.
+
+    journal.jsonl      what happened, event by event
+    cases/             every case
+    observations/      what the engine let us see of each
+    counterexamples/   the smallest cases that break a promise
+    logs/              what the engine said on stderr
+    certificate.json, junit.xml, badge.json, badge.svg   made from the above
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.campaign.events import Began
+from conformance.campaign.journal import Journal, read_events
+from conformance.case import Case
+from conformance.codec import decode_observations, encode_observations, read, read_case, write_case, write_text
+from conformance.errors import Malformed, Unwritable, quote
+from conformance.observation import Observations
+
+JOURNAL = "journal.jsonl"
+CERTIFICATE = "certificate.json"
+CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS = "cases", "observations", "counterexamples", "logs"
+
+LATEST = "latest"
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
+
+
+def slug(word: str) -> str:
+    """An engine's name as a folder's."""
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "engine"
+
+
+class Results:
+    """One campaign's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def begun(self) -> bool:
+        """Whether a campaign was begun here."""
+        journal = self.folder / JOURNAL
+        return journal.is_file() and bool(read_events(journal))
+
+    def begin(self, began: Began) -> None:
+        """The first line of the journal: from here on it can be gone on with."""
+        with Journal(self.folder / JOURNAL) as journal:
+            journal.write(began)
+
+    def make(self) -> None:
+        """The folder; refused if there is something in it, but for what a campaign leaves that never began."""
+        try:
+            for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            taken = any(place != JOURNAL for place in self.files()) or self.begun
+        except OSError as error:
+            raise Unwritable(str(self.folder), error.strerror or str(error), "Give another folder.") from None
+        if taken:
+            hint = "Give a new folder, or --resume to go on with the campaign in it."
+            raise Unwritable(str(self.folder), "there is something in it already", hint)
+
+    def journal(self) -> Journal:
+        """The journal, to be read and written on."""
+        for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES):
+            for unfinished in (self.folder / name).glob(".*.part"):
+                unfinished.unlink()
+        return Journal(self.folder / JOURNAL)
+
+    def log(self) -> Path:
+        """Where the engine's stderr is kept."""
+        return self.folder / LOGS / "engine.log"
+
+    def _place(self, folder: str, name: str) -> Path:
+        """A file of a case. Names come from a journal, which anybody may have written."""
+        if not NAME.fullmatch(name):
+            raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
+        return self.folder / folder / f"{name}.json"
+
+    def keep(self, name: str, case: Case, seen: Observations | None) -> None:
+        """A case, and what was observed of it."""
+        write_case(self._place(CASES, name), case)
+        if seen is not None:
+            text = json.dumps(encode_observations(seen), separators=(",", ":"))
+            write_text(self._place(OBSERVATIONS, name), text + "\n")
+
+    def case(self, name: str) -> Case:
+        """A case that was kept."""
+        return read_case(self._place(CASES, name))
+
+    def observations(self, name: str) -> Observations | None:
+        """What was observed of a case, if anything was."""
+        path = self._place(OBSERVATIONS, name)
+        return read(path, decode_observations) if path.exists() else None
+
+    def counterexample(self, number: int, case: Case) -> str:
+        """Keep a counterexample; its place in the folder."""
+        place = f"{COUNTEREXAMPLES}/{number}.json"
+        write_case(self.folder / place, case)
+        return place
+
+    def files(self) -> Iterator[str]:
+        """Every file that a certificate vouches for, in order: all but itself, the logs, and pages made from it."""
+        for path in sorted(self.folder.rglob("*")):
+            place = path.relative_to(self.folder).as_posix()
+            vouched = not place.startswith((f"{LOGS}/", "report")) and place != CERTIFICATE
+            if vouched and (path.is_file() or path.is_symlink()):
+                yield place
+
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each of these files."""
+        return {place: hashlib.sha256((self.folder / place).read_bytes()).hexdigest() for place in self.files()}
+
+
+def point_latest(folder: Path) -> None:
+    """`latest`, beside a folder, becomes a link to it."""
+    link, unfinished = folder.with_name(LATEST), folder.with_name(f".{LATEST}.part")
+    if link.exists() and not link.is_symlink():
+        return
+    unfinished.unlink(missing_ok=True)
+    unfinished.symlink_to(folder.name)
+    unfinished.replace(link)

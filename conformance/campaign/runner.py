@@ -1,0 +1,187 @@
+"""
+A campaign: cases on an engine, violations looked at again, counterexamples. It yields what happens, event by event.
+
+It goes on from where its events so far left off, so that there is one way to run a campaign, interrupted or not.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import groupby, islice, takewhile
+from time import monotonic
+
+from attrs import evolve, frozen
+
+from adapters.stdio import Stdio
+from conformance.campaign.counterexample import best_start, counterexample
+from conformance.campaign.driver import Driver, Ran
+from conformance.campaign.events import (
+    PROMISES,
+    Began,
+    Ended,
+    Event,
+    Examined,
+    GaveUp,
+    Judged,
+    Shrunk,
+)
+from conformance.campaign.examine import Bench, examine
+from conformance.campaign.judging import Judges
+from conformance.campaign.plan import Plan, Planned
+from conformance.campaign.results import Results
+from conformance.campaign.sensitivity import Sensitivity
+from conformance.campaign.shrink import Question
+from conformance.campaign.tally import Tally
+from conformance.codec import digest
+from conformance.errors import EngineFailed, EngineUnavailable
+
+AHEAD = 2
+"""Batches that wait for the engine while it runs one, so that it never waits for us."""
+
+HOPELESS = 10
+"""So many errors in a row, and the engine is given up."""
+
+STALLS_TRIED = 3
+"""Stalls that are given all patience. Each may take ten times the deadline, and one that repeats is enough."""
+
+
+@frozen
+class Campaign:
+    """What is run, on what, and where it is kept. The engine is started."""
+
+    began: Began
+    engine: Stdio
+    judges: Judges
+    results: Results
+
+    @property
+    def plan(self) -> Plan:
+        """The cases."""
+        return plan_of(self.began)
+
+    @property
+    def bench(self) -> Bench:
+        """The engine, for single runs."""
+        return Bench(self.engine, self.began.description, self.began.deadline)
+
+    def go_on(self, tally: Tally) -> Iterator[Event]:
+        """What happens from here on. The tally follows, as whoever takes an event adds it."""
+        plan = self.plan
+        sensitivity = Sensitivity(plan, self.judges)
+        for event in self._run_cases(plan, tally):
+            yield event
+            sensitivity.advance()
+        if tally.gave_up is None:
+            try:
+                yield from self._examine(plan, tally)
+                yield from self._shrink(plan, tally)
+            except EngineUnavailable as gone:
+                yield GaveUp(str(gone))
+        if tally.measured is None:
+            yield sensitivity.measured()
+        yield Ended()
+
+    def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
+        batches = _batches(plan, self.began.description.batch, tally)
+        given: deque[list[Planned]] = deque()
+        errors = _errors_at_the_end(tally)
+        with Driver(self.engine, self.began.description, self.began.deadline, self.judges) as driver:
+            while True:
+                for batch in islice(batches, AHEAD + 1 - len(given)):
+                    driver.give([planned for planned in batch if not self._beyond(planned)])
+                    given.append(batch)
+                if not given:
+                    return
+                for planned in given.popleft():
+                    try:
+                        judged = self._judged(planned, driver)
+                    except EngineUnavailable as gone:
+                        yield GaveUp(str(gone))
+                        return
+                    yield judged
+                    errors = errors + 1 if judged.outcome == "error" else 0
+                    if errors == HOPELESS:
+                        yield GaveUp(f"{HOPELESS} errors in a row, the last: {judged.because}")
+                        return
+
+    def _beyond(self, planned: Planned) -> tuple[str, ...]:
+        return self.began.description.capabilities.unsupported(planned.case)
+
+    def _judged(self, planned: Planned, driver: Driver) -> Judged:
+        """What came of a case, once it and what was seen of it are on the disk."""
+        judged = Judged(planned.index, planned.id, digest(planned.case), "error", sinks_only=planned.sinks_only)
+        if beyond := self._beyond(planned):
+            self.results.keep(planned.id, planned.case, None)
+            return evolve(judged, outcome="unsupported", because=", ".join(beyond))
+        answer = driver.take()
+        if isinstance(answer, EngineFailed):
+            self.results.keep(planned.id, planned.case, None)
+            return evolve(judged, because=str(answer))
+        return self._ruled(planned, judged, answer)
+
+    def _ruled(self, planned: Planned, judged: Judged, ran: Ran) -> Judged:
+        outcome, ruling = ran.ruling.result()
+        self.results.keep(planned.id, planned.case, ran.seen)
+        return evolve(
+            judged,
+            outcome=outcome,
+            because=ruling.because,
+            epochs=ruling.epochs,
+            fired=len({fired.failure for fired in ran.seen.fired}),
+            guarantee=ruling.guarantee,
+            findings=ruling.findings,
+        )
+
+    def _examine(self, plan: Plan, tally: Tally) -> Iterator[Examined]:
+        waiting = {j.index for j in tally.judged.values() if j.outcome == "violates"} - tally.examined.keys()
+        if not waiting:
+            return
+        batch = self.began.description.batch
+        planned = list(plan)
+        # Generated cases first: what can be shrunk is worth the most patience.
+        for index in sorted(waiting, key=lambda index: (planned[index].number is None, index)):
+            judged, one = tally.judged[index], planned[index]
+            seen = self.results.observations(one.id)
+            assert seen is not None  # noqa: S101 - what violates was seen
+            first = index - index % batch
+            tried = [each.stall for each in tally.examined.values() if each.stall is not None]
+            yield examine(
+                self.bench,
+                one,
+                judged,
+                seen,
+                planned[first : first + batch],
+                try_stall=len(tried) < STALLS_TRIED and not any(tried),
+            )
+
+    def _shrink(self, plan: Plan, tally: Tally) -> Iterator[Shrunk]:
+        until = monotonic() + self.began.shrink_seconds
+        for promise in PROMISES:
+            violations = [(judged, tally.examined.get(judged.index)) for judged in tally.violations(promise)]
+            if violations and promise not in tally.shrunk:
+                start = best_start(violations)
+                question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=until)
+                found = counterexample(plan, self.began.description.batch, question, *start)
+                number = len(tally.shrunk) + 1
+                self.results.counterexample(number, evolve(found.case, name=f"breaks {promise}"))
+                yield found.event(number, promise)
+
+
+def _batches(plan: Plan, length: int, tally: Tally) -> Iterator[list[Planned]]:
+    """
+    The cases that have not run yet, in batches. Which belong together is decided by their place in the plan alone, so
+    that a campaign that was interrupted has the same batches; only those done already are missing from them.
+    """
+    for _, batch in groupby(plan, key=lambda planned: planned.index // length):
+        if left := [planned for planned in batch if planned.index not in tally.judged]:
+            yield left
+
+
+def _errors_at_the_end(tally: Tally) -> int:
+    """How many of the last cases were errors, in a row."""
+    latest = reversed(tally.judged.values())
+    return sum(1 for _ in takewhile(lambda judged: judged.outcome == "error", latest))
+
+
+def plan_of(began: Began) -> Plan:
+    """The plan that a campaign began with."""
+    return Plan(began.profile, began.cases, began.seed, began.capabilities)

@@ -1,0 +1,100 @@
+"""
+From a case that breaks a promise to the smallest that does, against the engine itself.
+
+Hypothesis shrinks. Its public entry for fuzzers takes the very bytes that the case was made from, finds that the case
+fails and remembers it; asked to repeat what it remembers, it shrinks. Every question it asks is one run of the engine,
+or several, where only a case that fails every time will do. When the budget is used up, whatever has not been tried
+counts as passing; what is known to fail still fails, so that Hypothesis never sees an answer change.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+
+from attrs import define, field
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis.database import InMemoryExampleDatabase
+from hypothesis.strategies import SearchStrategy
+
+from conformance.campaign.events import Promise, broken_by
+from conformance.campaign.examine import Bench
+from conformance.campaign.judging import Ruling
+from conformance.campaign.plan import job_of
+from conformance.case import Case
+from conformance.codec import digest
+
+STEADY = 3
+"""How often in a row a case has to fail, to be taken for one that always does."""
+
+TRIES = 5
+"""How often a case may run before it counts as passing, where failures come and go."""
+
+
+class StillFails(Exception):
+    """Tells Hypothesis that a case is worth shrinking on."""
+
+
+@define
+class Question:
+    """Whether a case breaks this promise on this engine; asked within a budget, and each case once."""
+
+    bench: Bench
+    promise: Promise
+    most_runs: int
+    until: float
+    sinks_only: bool = False
+    steady: bool = True
+    runs: int = 0
+    _known: dict[str, bool] = field(factory=dict)
+
+    def fails(self, case: Case) -> bool:
+        """The answer, from memory if it is there."""
+        key = digest(case)
+        if key not in self._known:
+            if self.runs >= self.most_runs or monotonic() > self.until:
+                return False
+            self._known[key] = self._try(case)
+        return self._known[key]
+
+    def _try(self, case: Case) -> bool:
+        tries = STEADY if self.steady else TRIES
+        failed = (self.breaks(self.run(case)) for _ in range(tries))
+        return all(failed) if self.steady else any(failed)
+
+    def run(self, case: Case) -> Ruling:
+        """One run."""
+        self.runs += 1
+        _, ruling, _ = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+        return ruling
+
+    def breaks(self, ruling: Ruling) -> bool:
+        """Whether a run breaks the promise in question, and not only another one."""
+        return any(broken_by(finding) == self.promise for finding in ruling.findings)
+
+
+def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Case], bool]) -> Case | None:
+    """The smallest failing case that Hypothesis comes to from these bytes; None if the case they make does not fail."""
+    found: list[Case] = []
+
+    @settings(
+        database=InMemoryExampleDatabase(),
+        phases=(Phase.reuse, Phase.shrink),
+        deadline=None,
+        max_examples=1,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+        report_multiple_bugs=False,
+    )
+    @given(strategy)
+    def try_out(case: Case) -> None:
+        if fails(case):
+            found.append(case)
+            raise StillFails
+
+    for attempt in (lambda: try_out.hypothesis.fuzz_one_input(entropy), try_out):  # type: ignore[attr-defined]
+        try:
+            attempt()
+        except StillFails:
+            continue
+        return None
+    return found[-1]  # The last thing that Hypothesis does is to show the smallest once more.

@@ -1,0 +1,130 @@
+"""What the events of a campaign come to."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from attrs import define, field
+
+from conformance.campaign.events import (
+    PROMISES,
+    STALLED,
+    Began,
+    Ended,
+    Event,
+    Examined,
+    GaveUp,
+    Judged,
+    Measured,
+    Outcome,
+    Promise,
+    Shrunk,
+    broken_by,
+)
+
+Summary: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
+
+MOST_UNKNOWN = 0.02
+"""Above this share of cases that say nothing, the rest say nothing either."""
+
+
+@define
+class Tally:
+    """A fold over events. Feed it all of them, in order, at any time."""
+
+    began: Began | None = None
+    judged: dict[int, Judged] = field(factory=dict)
+    examined: dict[int, Examined] = field(factory=dict)
+    shrunk: dict[Promise, Shrunk] = field(factory=dict)
+    measured: Measured | None = None
+    gave_up: GaveUp | None = None
+    ended: bool = False
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> "Tally":
+        """The tally of these events."""
+        tally = cls()
+        for event in events:
+            tally.add(event)
+        return tally
+
+    def add(self, event: Event) -> None:
+        """One more event."""
+        match event:
+            case Began():
+                self.began = event
+            case Judged():
+                self.judged[event.index] = event
+            case Examined():
+                self.examined[event.index] = event
+            case Shrunk():
+                self.shrunk[event.promise] = event
+            case Measured():
+                self.measured = event
+            case GaveUp():
+                self.gave_up = event
+            case Ended():
+                self.ended = True
+
+    def broken(self, judged: Judged) -> frozenset[Promise]:
+        """
+        The promises that a case shows to be broken.
+
+        A stall counts once it has repeated with all patience. When one has, others that were not tried count with it.
+        """
+        examined = self.examined.get(judged.index)
+        stall = examined is not None and (examined.stall or (examined.stall is None and self._stall_repeated))
+        return frozenset(broken_by(each) for each in judged.findings if each.diagnosis != STALLED or stall)
+
+    @property
+    def _stall_repeated(self) -> bool:
+        return any(examined.stall for examined in self.examined.values())
+
+    def outcome(self, judged: Judged) -> Outcome:
+        """What a case counts as, all things considered: a suspicion that was not confirmed is no violation."""
+        return "inconclusive" if judged.outcome == "violates" and not self.broken(judged) else judged.outcome
+
+    def counts(self) -> Counter[Outcome]:
+        """How many cases came to what."""
+        return Counter(self.outcome(judged) for judged in self.judged.values())
+
+    def violations(self, promise: Promise) -> Iterator[Judged]:
+        """The cases that show this promise broken."""
+        return (judged for judged in self.judged.values() if promise in self.broken(judged))
+
+    @property
+    def exercised(self) -> list[Judged]:
+        """The cases that count: they ran with all their failures, and there is a verdict."""
+        return [each for each in self.judged.values() if self.outcome(each) in {"conforms", "violates"}]
+
+    @property
+    def why_unknown(self) -> tuple[Summary, str] | None:
+        """Why silence proves nothing here, if it does not; whatever violates, violates all the same."""
+        counts = self.counts()
+        run = len(self.judged) - counts["unsupported"]
+        unknown = counts["inconclusive"] + counts["error"] + counts["not exercised"]
+        if self.gave_up is not None:
+            return "error", f"The engine could not be run to the end: {self.gave_up.because}"
+        if not run:
+            return "unsupported", "None of the cases is within what the engine supports."
+        if unknown > MOST_UNKNOWN * run:
+            parts = ", ".join(f"{counts[o]} {o}" for o in ("inconclusive", "error", "not exercised") if counts[o])
+            return "inconclusive", f"Of {run} cases {unknown} say nothing ({parts}): more than {MOST_UNKNOWN:.0%}."
+        if not any(judged.fired for judged in self.exercised):
+            return "inconclusive", "No failure ever fired, so nothing is known about recovery."
+        return None
+
+    @property
+    def verdict(self) -> tuple[Summary, str]:
+        """The verdict on the engine, and why."""
+        if broken := [promise for promise in PROMISES if any(self.violations(promise))]:
+            return "violates", f"It breaks what it promises: {', '.join(broken)}."
+        if unknown := self.why_unknown:
+            return unknown
+        return "conforms", f"All that was seen of {len(self.exercised)} cases is explained by failure-free executions."
+
+    def promise(self, promise: Promise) -> Summary:
+        """The verdict on one promise."""
+        if any(self.violations(promise)):
+            return "violates"
+        return self.why_unknown[0] if self.why_unknown else "conforms"

@@ -1,0 +1,95 @@
+"""
+A certificate, made again from its folder.
+
+Every file is there, unchanged, and no other is; every case is judged again from what was observed; and what follows
+from the journal is what the certificate says. Whatever does not hold is named.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from conformance.campaign.certificate import FORMAT, certificate
+from conformance.campaign.events import Event, Judged, Outcome
+from conformance.campaign.journal import read_events
+from conformance.campaign.judging import Judges, Ruling, outcome
+from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results
+from conformance.campaign.tally import Tally
+from conformance.codec import digest, read
+from conformance.codec.strict import check_format, mapping
+from conformance.errors import ConformanceError, Malformed
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """A certificate as JSON."""
+
+    def decode(value: object) -> dict[str, Any]:
+        check_format(value, FORMAT)
+        found = mapping(value)
+        if not isinstance(found.get("files"), dict):
+            raise Malformed("no list of files", "the files that the certificate vouches for", path=("files",))
+        return found
+
+    return read(path, decode)
+
+
+def verify(path: Path) -> Iterator[str]:
+    """What is wrong with a certificate, line by line. Nothing, if nothing is."""
+    said = read_certificate(path)
+    results = Results(path.parent)
+    yield from _files(said["files"], results)
+    try:
+        events = read_events(results.folder / JOURNAL)
+    except ConformanceError as error:
+        yield f"{JOURNAL}: {error}"
+        return
+    yield from _cases(events, results)
+    if Tally.of(events).began is None:
+        yield f"{JOURNAL}: it does not say how the campaign began"
+        return
+    try:
+        again = certificate(events, results)
+    except (ConformanceError, OSError) as error:
+        yield f"the certificate cannot be made again: {error}"
+        return
+    for field in sorted(said.keys() | again.keys()):
+        if field != "files" and said.get(field) != again.get(field):
+            yield f"{path.name}: {field} is not what follows from the journal"
+
+
+def _files(said: dict[str, Any], results: Results) -> Iterator[str]:
+    there = results.digests()
+    for place in sorted(said.keys() | there.keys()):
+        if place not in there:
+            yield f"{place}: missing"
+        elif place not in said:
+            yield f"{place}: added"
+        elif there[place] != said[place]:
+            yield f"{place}: altered"
+
+
+def _cases(events: list[Event], results: Results) -> Iterator[str]:
+    """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
+    judges = Judges()
+    try:
+        waiting: list[tuple[Judged, Future[tuple[Outcome, Ruling]]]] = []
+        for judged in Tally.of(events).judged.values():
+            try:
+                case = results.case(judged.id)
+                seen = results.observations(judged.id)
+            except ConformanceError as error:
+                yield str(error)
+                continue
+            if digest(case) != judged.digest:
+                yield f"{CASES}/{judged.id}.json: not the case that was run"
+            if seen is None and judged.outcome not in {"unsupported", "error"}:
+                yield f"{OBSERVATIONS}/{judged.id}.json: missing, and the case is said to be {judged.outcome}"
+            if seen is not None:
+                waiting.append((judged, judges.submit(outcome, case, seen)))
+        for judged, future in waiting:
+            again, ruling = future.result()
+            if (again, ruling.findings) != (judged.outcome, judged.findings):
+                yield f"{OBSERVATIONS}/{judged.id}.json: judged again it is {again}, and was {judged.outcome}"
+    finally:
+        judges.close()

@@ -1,0 +1,194 @@
+"""`conformance certify`: from an engine's name to its certificate."""
+
+import json
+import os
+import signal
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+import click
+
+from conformance.campaign.differential import Disagreement, disagreements
+from conformance.campaign.events import Began
+from conformance.campaign.journal import encode_event, read_events
+from conformance.campaign.plan import PROFILES
+from conformance.campaign.results import JOURNAL, LATEST, Results, point_latest, slug
+from conformance.campaign.runner import plan_of
+from conformance.campaign.session import Order, begin, proceed
+from conformance.campaign.tally import Summary, Tally
+from conformance.cli.options import FILE, as_json
+from conformance.cli.progress import Bars, Lines, progress
+from conformance.cli.shown import worst
+from conformance.codec import parse, write_text
+from conformance.errors import Unreadable, Unwritable
+from conformance.settings import read_settings
+from reports.folder import finish
+from reports.summary import summary
+
+PLACE = Path("build") / "conformance"
+SEVERAL = "engines.json"
+COMPARISON = "comparison.json"
+REFERENCE = "reference"
+SHOWN = 5
+"""Disagreements that are shown at the terminal; all of them stand in the folder."""
+
+EXIT: dict[Summary, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
+
+T = TypeVar("T")
+
+
+@click.command()
+@click.argument("engines", nargs=-1)
+@click.option("--profile", type=click.Choice(list(PROFILES)), help="How many generated cases: 100, 1,000 or 10,000.")
+@click.option("--cases", type=click.IntRange(min=0), help="Another number of generated cases.")
+@click.option("--seed", type=click.IntRange(min=0), help="Which cases are generated; 0 if not given.")
+@click.option("--out", type=FILE, help="The folder for the results; a new one in build/conformance if not given.")
+@click.option("--resume", is_flag=True, help="Go on with the campaign in that folder, or with the latest.")
+@click.option("--deadline", type=click.FloatRange(min=0, min_open=True), help="Seconds for one case; 60.")
+@click.option("--shrink-runs", type=click.IntRange(min=0), help="Runs of the engine for each counterexample; 500.")
+@click.option("--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="For all counterexamples; 300.")
+@as_json
+def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: bool, **asked: Any) -> int:
+    """
+    Certify ENGINES: the corpus and generated cases, run, judged, shrunk; a certificate and reports.
+
+    Several engines run the same cases, together with the reference model, and are compared.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    settings = read_settings(Path.cwd())
+    out = out or (Path(settings["out"]) if "out" in settings else None)
+    words = list(dict.fromkeys(engines or settings.get("engines", ())))
+    top = _folder(words, out, resume=resume)
+    places = _resumed(top, words) if resume else {}
+    if not places:
+        places = _begun(top, words, _order(settings, asked))
+    if top.parent == PLACE:
+        point_latest(top)
+    try:
+        tallies = _run(places, as_json=as_json)
+    except KeyboardInterrupt:
+        click.echo(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
+        raise
+    for word, folder in places.items():
+        finish(folder)
+        if not as_json:
+            click.echo("\n".join(summary(tallies[word], str(folder))))
+    if len(places) > 1:
+        _compare(top, {word: (tallies[word], Results(folder)) for word, folder in places.items()}, as_json=as_json)
+    return worst([EXIT[tally.verdict[0]] for tally in tallies.values()])
+
+
+def _order(settings: dict[str, Any], asked: dict[str, Any]) -> Order:
+    """What the command line says, then what the project's settings do, then what is usual."""
+    always = {name: value for name, value in settings.items() if name in asked}
+    return Order(**(always | {name: value for name, value in asked.items() if value is not None}))
+
+
+def _folder(words: Sequence[str], out: Path | None, *, resume: bool) -> Path:
+    if out is not None:
+        return out
+    if resume:
+        # The folder itself, not the link to it, which may point elsewhere by the time this ends.
+        latest = PLACE / LATEST
+        return PLACE / latest.readlink() if latest.is_symlink() else latest
+    now = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - the time where the user is
+    return PLACE / f"{'+'.join(map(slug, words))[:100]}-{now}"
+
+
+def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
+    """The campaigns of a folder; nothing, if none was begun there and we know on which engines to begin."""
+    several = top / SEVERAL
+    if several.is_file():
+        begun = {word: top / slug(word) for word in parse(several.read_text(encoding="utf-8"))["engines"]}
+        there = all(Results(folder).begun for folder in begun.values())
+    else:
+        there = Results(top).begun
+        begun = {_word(top): top} if there else {}
+    if not there:
+        if words:
+            return {}
+        raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to begin one.")
+    if words and set(words) - {REFERENCE} != set(begun) - {REFERENCE}:
+        hint = "Leave the engines away to go on with it, or --resume to begin anew."
+        raise Unreadable(str(top), f"the campaign in it is on {', '.join(begun)}", hint)
+    return begun
+
+
+def _word(folder: Path) -> str:
+    began = read_events(folder / JOURNAL)[0]
+    if not isinstance(began, Began):
+        raise Unreadable(str(folder / JOURNAL), "it does not say how the campaign began", "Begin anew.")
+    return began.engine
+
+
+def _begun(top: Path, words: list[str], order: Order) -> dict[str, Path]:
+    if not words:
+        raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
+    if len(words) == 1:
+        begin(order, words, [top])
+        return {words[0]: top}
+    words += [REFERENCE] if REFERENCE not in words else []
+    places = {word: top / slug(word) for word in words}
+    if len(set(places.values())) < len(places):
+        raise click.UsageError(f"Two of these engines would have the same folder: {', '.join(words)}.")
+    if (top / SEVERAL).exists() and any(Results(folder).begun for folder in places.values()):
+        raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
+    top.mkdir(parents=True, exist_ok=True)
+    write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
+    begin(order, words, list(places.values()))
+    return places
+
+
+def _run(places: dict[str, Path], *, as_json: bool) -> dict[str, Tally]:
+    """Every campaign to its end. Engines take turns: who stalls is to stall alone on the machine."""
+    tallies = {}
+    with progress() as shown:
+        for word, folder in places.items():
+            tallies[word] = _follow(Results(folder), shown, as_json=as_json)
+    return tallies
+
+
+def _follow(results: Results, shown: Bars | Lines, *, as_json: bool) -> Tally:
+    tally = Tally()
+    known = len(read_events(results.folder / JOURNAL))
+    for number, event in enumerate(proceed(results), start=1):
+        tally.add(event)
+        if number == known and tally.began is not None:
+            shown.begin(tally.began.engine, len(plan_of(tally.began)), len(tally.judged))
+        elif number > known:
+            shown.follow(event, tally)
+        if as_json:
+            click.echo(json.dumps(encode_event(event)))
+    return tally
+
+
+def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: bool) -> None:
+    found = list(disagreements(engines))
+    encoded = [attrs.asdict(each) for each in found]
+    write_text(top / COMPARISON, json.dumps({"engines": list(engines), "disagreements": encoded}, indent=2) + "\n")
+    if as_json:
+        click.echo("\n".join(json.dumps({"event": "disagreement", **each}) for each in encoded))
+        return
+    differing = [each for each in found if each.comparison == "differing"]
+    click.echo(
+        f"side by side: {len(found) - len(differing)} cases differ as they may, {len(differing)} because an engine is "
+        f"wrong; all of them: {top / COMPARISON}"
+    )
+    for each in differing[:SHOWN]:
+        click.echo("\n".join(_side_by_side(each)))
+
+
+def _side_by_side(found: Disagreement) -> list[str]:
+    width = max(map(len, found.shown))
+    lines = [f"  {found.case}, epoch {found.epoch} of `{found.stream}`:"]
+    for word, events in found.shown.items():
+        seen = "not shown" if events is None else ", ".join(map(str, events)) or "nothing"
+        lines.append(f"    {word:{width}}  {found.outcomes[word]:12}  {seen}")
+    return lines
+
+
+def _how_to_go_on(top: Path) -> str:
+    return f"conformance certify --resume --out {os.fspath(top)}"

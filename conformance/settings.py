@@ -1,0 +1,66 @@
+"""`[tool.conformance]` of a pyproject.toml: what a project always asks for."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import Malformed, Unreadable, quote
+
+FILE = "pyproject.toml"
+TABLE = ("tool", "conformance")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_whole(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_time(value: object) -> bool:
+    return type(value) in {int, float} and 0 < value < float("inf")  # type: ignore[operator]
+
+
+KNOWN: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "engines": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of engines"),
+    "profile": (lambda value: value in ("quick", "standard", "deep"), "quick, standard or deep"),
+    "cases": (_is_whole, "a number from 0"),
+    "seed": (_is_whole, "a number from 0"),
+    "out": (_is_text, "a folder"),
+    "deadline": (_is_time, "a number of seconds"),
+    "shrink-runs": (_is_whole, "a number from 0"),
+    "shrink-seconds": (_is_time, "a number of seconds"),
+}
+"""Every setting, what may stand there, and that in words."""
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """
+    The settings of the project that a folder is in: those of the first pyproject.toml from there upwards.
+
+    Names are as in Python: `shrink_runs`.
+    """
+    for place in (folder, *folder.parents):
+        if (file := place / FILE).is_file():
+            return {name.replace("-", "_"): value for name, value in _checked(file).items()}
+    return {}
+
+
+def _checked(file: Path) -> dict[str, Any]:
+    try:
+        table: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Unreadable(str(file), f"it cannot be read: {error}", "Mend it, or leave this folder.") from None
+    for name in TABLE:
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise Malformed(quote(table), "a table", path=(name,), file=str(file))
+    for name, value in table.items():
+        if name not in KNOWN:
+            raise Malformed("an unknown setting", ", ".join(KNOWN), path=(*TABLE, name), file=str(file))
+        is_right, wanted = KNOWN[name]
+        if not is_right(value):
+            raise Malformed(quote(value), wanted, path=(*TABLE, name), file=str(file))
+    return dict(table)

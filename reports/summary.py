@@ -1,0 +1,53 @@
+"""A campaign in words."""
+
+from collections.abc import Iterator
+
+from conformance.campaign.certificate import meaning, reproduction
+from conformance.campaign.events import PROMISES, Examined, Promise, broken_by
+from conformance.campaign.tally import Tally
+
+
+def failure(tally: Tally, promise: Promise, folder: str = "") -> str:
+    """How a promise is broken: what was found, how often it fails, what else is known, and how to see it."""
+    violations = list(tally.violations(promise))
+    shrunk = tally.shrunk.get(promise)
+    findings = shrunk.findings if shrunk else violations[0].findings
+    lines = [f"{each.diagnosis}: {each.because}" for each in findings if broken_by(each) == promise][:1]
+    lines.append(f"Broken in {len(violations)} of {len(tally.judged)} cases, first in {violations[0].id}.")
+    if shrunk is not None:
+        lines.append(f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}.")
+    if (examined := tally.examined.get(shrunk.index if shrunk else violations[0].index)) is not None:
+        lines += _examination(examined)
+    if shrunk is not None:
+        lines.append(f"See it: {reproduction(tally, shrunk, folder)}")
+    return "\n".join(lines)
+
+
+def _examination(examined: Examined) -> Iterator[str]:
+    if examined.alone.runs and examined.alone.failed < examined.alone.runs:
+        yield f"The case it comes from failed again, alone, in {examined.alone}."
+    if examined.batch is not None:
+        yield f"The cases that ran beside it, as one case, failed in {examined.batch}."
+    yield f"Judged by its sinks alone: {examined.sinks}. Run without its failures: {examined.without_failures}."
+
+
+def summary(tally: Tally, folder: str) -> Iterator[str]:
+    """What to know at the end, line by line; what to do next comes last."""
+    verdict, because = tally.verdict
+    word = tally.began.engine if tally.began else "engine"
+    yield f"{word}: {verdict}. {because}"
+    counts = tally.counts()
+    yield "  " + ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+    for promise in PROMISES:
+        yield f"  {promise:18} {tally.promise(promise)}"
+    if said := meaning(tally):
+        yield f"  {said}"
+    if tally.measured is not None:
+        total = tally.measured.killed + len(tally.measured.survived)
+        yield f"  The same cases convict {tally.measured.killed} of {total} engines that are broken on purpose."
+    for promise in PROMISES:
+        if any(tally.violations(promise)):
+            yield f"  {promise} is broken:"
+            yield from (f"    {line}" for line in failure(tally, promise, folder).splitlines())
+    yield f"  results: {folder}"
+    yield f"  verify them: conformance verify {folder}/certificate.json"
