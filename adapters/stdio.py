@@ -38,8 +38,10 @@ class Patience:
     """How long an engine is waited for, in seconds."""
 
     start: float = 120.0
-    grace: float = 15.0
-    """Beyond a case's own deadline: an adapter that notices a stall needs a moment to say so."""
+
+    def silence(self, deadline: float) -> float:
+        """A case's own deadline, and more: an adapter that notices a stall needs a moment to say so."""
+        return 1.25 * deadline + 1.0
 
 
 @define
@@ -113,7 +115,7 @@ class Stdio:
     def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:
         """The answers of cases that run at once, in the order in which they were given."""
         waiting = list(runs)
-        silence = max(run.job.seconds for run in runs.values()) + self._patience.grace
+        silence = self._patience.silence(max(run.job.seconds for run in runs.values()))
         over = monotonic() + silence * len(runs)
         allowed = pipe.received + LARGEST_FILE * len(runs)
         while waiting:

@@ -1,7 +1,7 @@
 """
 Tiny engines that speak the protocol and misbehave on purpose.
 
-`python -P miniatures.py WAY [EVERY]` misbehaves in every so manyeth case, from the first, and else is the model.
+`python -P miniatures.py WAY [EVERY]` misbehaves in every so manyeth case, and else is the model.
 """
 
 import json
@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import psutil
 
 from adapters.reference import Reference
 from conformance.codec.protocol import decode_run, encode_answers, encode_description
@@ -69,6 +71,13 @@ WAYS = {
 }
 
 
+def alive():
+    """Those of these engines that this process, or what it started, has running."""
+    return [
+        each for each in psutil.Process().children(recursive=True) if any(part == __file__ for part in each.cmdline())
+    ]
+
+
 def main():
     way, every = WAYS[sys.argv[1]], int(sys.argv[2]) if len(sys.argv) > 2 else 1
     reference = Reference([])
@@ -82,7 +91,7 @@ def main():
             continue
         id_, job = decode_run(request)
         count += 1
-        if count % every == 1 % every:
+        if count % every == 0:
             way(id_)
         else:
             for answer in encode_answers(id_, next(reference.run([job]))):

@@ -21,13 +21,15 @@ JOB = Job(CASE, seconds=0.5)
 
 
 @pytest.fixture
-def miniature(tmp_path):
+def miniature(tmp_path, monkeypatch):
     """A misbehaving engine, with little patience for it; nothing it started may be left when it was stopped."""
     made = []
+    for module in ("pipe", "stdio"):
+        monkeypatch.setattr(f"adapters.{module}.LARGEST_FILE", 2**21)
 
     def make(way, *, every=1, quota=2**30):
         command = shlex.join([sys.executable, "-P", miniatures.__file__, way, str(every)])
-        engine = Stdio([command], log=tmp_path / "log", patience=Patience(start=30, grace=1), quota=quota)
+        engine = Stdio([command], log=tmp_path / "log", patience=Patience(start=30), quota=quota)
         made.append(engine)
         engine.start()
         return engine
@@ -35,7 +37,7 @@ def miniature(tmp_path):
     yield make
     for engine in made:
         engine.stop()
-    assert psutil.Process().children(recursive=True) == []
+    assert miniatures.alive() == []
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,14 @@ def miniature(tmp_path):
         ("garbage", r"it printed what is not JSON: 'Hello \\x1b\[31m World' "),
         ("not-utf8", "it printed what is not UTF-8"),
         ("number", r"what it answers is refused: \$: found 42; expected an object"),
-        ("flood", "it printed a line of more than 64 MiB"),
-        ("drown", "it printed more than 64 MiB for a case"),
+        ("flood", "it printed a line of more than 2 MiB"),
+        ("drown", "it printed more than 2 MiB for a case"),
         ("another-case", r"refused: \$.id: found 1; expected the id of a case that is running: 0"),
         ("last-words", r"exit code 1; on stderr: my last words \\x07"),
     ],
 )
 def test_what_is_no_answer_is_the_engines_error_and_it_can_be_started_again(miniature, way, said):
-    engine = miniature(way, every=2)
+    engine = miniature(way)
     with pytest.raises(EngineFailed, match=said):
         list(engine.run([JOB if way == "hang" else Job(CASE)]))
     with pytest.raises(EngineFailed, match="it is not running"):

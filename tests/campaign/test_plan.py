@@ -1,0 +1,62 @@
+"""Which cases a campaign runs."""
+
+import pickle
+from itertools import islice
+
+from attrs import evolve
+
+from conformance.campaign.plan import PROFILES, Plan
+from conformance.campaign.shrink import smallest
+from conformance.case import Kill
+from conformance.codec import digest
+from conformance.engine import Capabilities
+from generators import corpus
+
+
+def test_the_corpus_comes_first_then_as_many_generated_cases_as_the_profile_says():
+    planned = list(Plan())
+    ids = [each.id for each in planned]
+    assert ids[: len(corpus())] == list(corpus())
+    assert ids[len(corpus()) :] == [f"generated-{n:05}" for n in range(1, 101)]
+    assert [each.index for each in planned] == list(range(len(planned)))
+    assert len(Plan()) == len(planned)
+    assert [profile.cases for profile in PROFILES.values()] == [100, 1_000, 10_000]
+
+
+def test_the_quick_profile_kills_at_most_five_times():
+    generated = [each.case for each in Plan() if each.number is not None]
+    assert sum(any(isinstance(f, Kill) for f in case.failures) for case in generated) == 5
+    standard = Plan("standard", 100)
+    assert sum(any(isinstance(f, Kill) for f in each.case.failures) for each in standard) > 20
+
+
+def test_a_quarter_of_the_cases_show_their_sinks_only():
+    planned = list(Plan(number=22))
+    assert sum(each.sinks_only for each in planned) == len(planned) // 4
+    for each in planned:
+        graph = each.case.graph
+        assert each.job(1.0).streams == frozenset(graph.sinks if each.sinks_only else graph.streams)
+
+
+def test_a_plan_is_a_value_that_another_process_can_follow():
+    plan = Plan("standard", 30, seed=7, capabilities=Capabilities(failures=["crash"]))
+    again = pickle.loads(pickle.dumps(evolve(plan)))  # noqa: S301 - ours
+    assert [digest(each.case) for each in plan] == [digest(each.case) for each in again]
+    assert all(again.capabilities.unsupported(each.case) == () for each in again if each.number is not None)
+
+
+def test_a_generated_case_shrinks_from_the_bytes_it_was_made_of():
+    plan = Plan(number=10)
+    planned = next(each for each in islice(plan, len(corpus()), None) if len(each.case.graph.tasks) > 2)
+    tried = []
+
+    def fails(case):
+        tried.append(case)
+        return len(case.graph.tasks) > 1
+
+    found = smallest(plan.strategy, plan.numbered.entropy(planned.number), fails)
+    assert digest(tried[0]) == digest(planned.case)
+    assert len(found.graph.tasks) == 2
+    assert found.epochs == 1
+    assert not any(event for epochs in found.inputs.values() for event in epochs)
+    assert smallest(plan.strategy, plan.numbered.entropy(planned.number), lambda _: False) is None

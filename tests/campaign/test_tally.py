@@ -1,0 +1,95 @@
+"""What events come to: when a campaign convicts, when it acquits, and when it says neither."""
+
+import pytest
+
+from conformance.campaign.certificate import meaning
+from conformance.campaign.events import PROMISES, Examined, GaveUp, Judged, Rate
+from conformance.campaign.tally import Tally
+from conformance.judge.verdict import Finding
+from tests.campaign.test_journal import began
+
+
+def judged(index, outcome="conforms", *diagnoses, fired=1, id_=None):
+    findings = tuple(Finding(diagnosis, "because") for diagnosis in diagnoses)
+    return Judged(index, id_ or f"generated-{index:05}", "d", outcome, fired=fired, findings=findings)
+
+
+def examined(index, stall=None):
+    return Examined(index, Rate(1, 1), "violates", "conforms", stall=stall)
+
+
+def tally(*events):
+    return Tally.of([began(), *events])
+
+
+def test_a_hundred_that_conform_are_a_conforming_engine():
+    found = tally(*(judged(n) for n in range(100)))
+    assert found.verdict[0] == "conforms"
+    assert {found.promise(promise) for promise in PROMISES} == {"conforms"}
+    assert (
+        meaning(found) == "No violation in 100 generated cases: with 95% confidence, below 3.0% of such cases violate."
+    )
+
+
+def test_hand_written_cases_are_no_sample():
+    found = tally(*(judged(n, id_="paper-example") for n in range(100)), *(judged(n) for n in range(100, 300)))
+    assert "in 200 generated cases" in meaning(found)
+    assert "below 1.5%" in meaning(found)
+
+
+@pytest.mark.parametrize("outcome", ["inconclusive", "error", "not exercised"])
+def test_above_two_percent_that_say_nothing_the_rest_say_nothing(outcome):
+    two, three = ([judged(n, outcome if n < most else "conforms") for n in range(100)] for most in (2, 3))
+    assert tally(*two).verdict[0] == "conforms"
+    assert tally(*three).verdict[0] == "inconclusive"
+    assert f"3 {outcome}" in tally(*three).verdict[1]
+
+
+def test_what_an_engine_does_not_support_does_not_count_against_it_nor_for_it():
+    some = [judged(n, "unsupported") for n in range(50)]
+    assert tally(*some, judged(50)).verdict[0] == "conforms"
+    assert tally(*some).verdict[0] == "unsupported"
+    assert len(tally(*some, judged(50)).exercised) == 1
+
+
+def test_without_any_failure_nothing_is_known_about_recovery():
+    assert tally(judged(0, fired=0)).verdict == (
+        "inconclusive",
+        "No failure ever fired, so nothing is known about recovery.",
+    )
+
+
+def test_a_violation_convicts_and_of_what_it_breaks_only():
+    found = tally(judged(0), judged(1, "violates", "torn", "lost"), examined(1))
+    assert found.verdict[0] == "violates"
+    assert {p for p in PROMISES if found.promise(p) == "violates"} == {"no loss", "atomic epochs"}
+    assert found.promise("order") == "conforms"
+    assert meaning(found) == ""
+
+
+@pytest.mark.parametrize("repeated", [None, False])
+def test_a_stall_that_was_not_repeated_is_only_inconclusive(repeated):
+    found = tally(judged(0), judged(1, "violates", "stalled"), examined(1, stall=repeated))
+    assert found.counts() == {"conforms": 1, "inconclusive": 1}
+    assert found.promise("liveness") == "inconclusive"
+
+
+def test_one_stall_that_repeats_convicts_and_others_count_with_it():
+    stalls = [judged(n, "violates", "stalled") for n in (1, 2, 3)]
+    found = tally(judged(0), *stalls, examined(1, stall=True), examined(2), examined(3, stall=False))
+    assert found.counts() == {"conforms": 1, "violates": 2, "inconclusive": 1}
+    assert found.promise("liveness") == "violates"
+
+
+def test_a_safety_violation_beside_a_stall_convicts_without_it():
+    found = tally(judged(0, "violates", "duplicated", "stalled"), examined(0, stall=False))
+    assert found.promise("no duplicates") == "violates"
+    assert found.promise("liveness") != "violates"
+
+
+def test_an_engine_that_was_given_up_is_in_error_unless_it_violates():
+    assert tally(judged(0), GaveUp("gone")).verdict == (
+        "error",
+        "The engine could not be run to the end: gone",
+    )
+    assert tally(judged(0, "violates", "lost"), GaveUp("gone")).verdict[0] == "violates"

@@ -1,0 +1,329 @@
+"""`conformance certify` and `verify`, as a user types them."""
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from conformance.campaign.events import PROMISES
+from conformance.campaign.results import Results
+from conformance.cli.certify import EXIT
+from generators import SITUATIONS, corpus
+from tests import miniatures
+
+pytestmark = pytest.mark.campaign
+
+CASES = 6
+TOTAL = len(corpus()) + CASES
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path, monkeypatch):
+    """A folder of one's own to be in."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def certify(conformance):
+    """Certifies an engine on a few cases; gives exit code, certificate, stdout and stderr."""
+
+    def run(engine, *more, cases=CASES):
+        code, out, err = conformance("certify", engine, "--cases", cases, "--out", "results", *more)
+        certificate = Path("results/certificate.json")
+        return code, json.loads(certificate.read_text()) if certificate.exists() else None, out, err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def certified(tmp_path_factory):
+    """A folder of results that is certified, made once; take a copy to change it."""
+    from conformance.cli import main  # noqa: PLC0415
+
+    folder = tmp_path_factory.mktemp("certified") / "results"
+    with pytest.raises(SystemExit) as left:
+        main(["certify", "mutant:appended-on-replay", "--cases", "2", "--shrink-runs", "20", "--out", str(folder)])
+    assert left.value.code == 1
+    return folder
+
+
+def test_the_reference_is_certified_and_the_certificate_says_what_that_means(certify, conformance):
+    code, certificate, out, err = certify("reference")
+    assert code == 0
+    assert certificate["verdict"] == "conforms"
+    assert certificate["cases"]["conforms"] == certificate["cases"]["planned"] == TOTAL
+    assert {each["verdict"] for each in certificate["guarantees"].values()} == {"conforms"}
+    assert list(certificate["guarantees"]) == list(PROMISES)
+    assert list(certificate["coverage"]) == list(SITUATIONS)
+    assert certificate["sensitivity"]["killed"] > 50
+    assert certificate["meaning"] in out
+    assert f"reference: {TOTAL} cases\n" in err
+    assert {place.split("/")[0] for place in certificate["files"]} == {
+        "badge.json",
+        "badge.svg",
+        "cases",
+        "journal.jsonl",
+        "junit.xml",
+        "observations",
+    }
+    assert conformance("verify", "results/certificate.json")[:2] == (
+        0,
+        f"verified: reference, conforms; {2 * TOTAL + 4} files are as they were\n",
+    )
+
+
+def test_a_broken_engine_is_convicted_and_its_counterexample_shows_it(certify, conformance):
+    code, certificate, out, _ = certify("mutant:appended-on-replay", "--shrink-runs", 200)
+    assert code == 1
+    assert certificate["guarantees"]["no duplicates"]["verdict"] == "violates"
+    assert certificate["guarantees"]["no loss"]["verdict"] == "conforms"
+    found = next(each for each in certificate["counterexamples"] if each["promise"] == "no duplicates")
+    assert found["rate"] == {"failed": 20, "runs": 20}
+    assert found["after"] == {"tasks": 1, "epochs": 1, "events": 1, "failures": 1}
+    assert found["examined"]["without_failures"] == "conforms"
+    assert found["examined"]["sinks"] == "violates"
+    assert "See it: conformance run results/counterexamples/1.json mutant:appended-on-replay" in out
+    assert conformance("run", "results/counterexamples/1.json", "mutant:appended-on-replay")[0] == 1
+    assert conformance("run", "results/counterexamples/1.json", "reference")[0] == 0
+    assert conformance("verify", "results/certificate.json")[0] == 0
+    suites = ET.parse("results/junit.xml").getroot()  # noqa: S314 - ours
+    (failed,) = suites.findall("testsuite[1]/testcase[@name='no duplicates']/failure")
+    assert "Broken in" in failed.text
+    assert json.loads(Path("results/badge.json").read_text())["color"] == "red"
+
+
+def test_several_engines_run_the_same_cases_beside_the_reference_and_are_compared(conformance):
+    code, out, _ = conformance("certify", "mutant:aliased", "mutant:plain", "--cases", 3, "--shrink-runs", 20)
+    assert code == 1
+    top = Path("build/conformance/latest")
+    assert sorted(path.name for path in top.iterdir()) == [
+        "comparison.json",
+        "engines.json",
+        "mutant-aliased",
+        "mutant-plain",
+        "reference",
+    ]
+    certificates = [json.loads(path.read_text()) for path in top.glob("*/certificate.json")]
+    assert len(certificates) == 3
+    assert len({json.dumps(each["cases"]["planned"]) for each in certificates}) == 1
+    found = json.loads((top / "comparison.json").read_text())["disagreements"]
+    assert {each["comparison"] for each in found} == {"compatible", "differing"}
+    for each in found:
+        wrong = each["outcomes"]["mutant:aliased"] == "violates"
+        assert each["comparison"] == ("differing" if wrong else "compatible")
+        assert each["outcomes"]["reference"] == each["outcomes"]["mutant:plain"] == "conforms"
+    assert "side by side:" in out
+
+
+@pytest.mark.parametrize(
+    ("engine", "verdict", "count"),
+    [
+        ("Slow", "inconclusive", "inconclusive"),
+        ("Unarmed", "inconclusive", "not exercised"),
+        ("Calm", "inconclusive", "conforms"),
+        ("Raising", "inconclusive", "error"),
+    ],
+)
+def test_what_proves_nothing_is_no_pass(certify, engine, verdict, count):
+    code, certificate, _, _ = certify(f"python:tests.engines:{engine}")
+    assert code == EXIT[verdict]
+    assert certificate["verdict"] == verdict
+    assert certificate["cases"][count] > 0
+    assert certificate["cases"]["violates"] == 0
+
+
+def test_a_stall_that_repeats_with_all_patience_convicts(certify):
+    code, certificate, _, _ = certify("python:tests.engines:Stuck", "--shrink-runs", 200)
+    assert code == 1
+    assert certificate["guarantees"]["liveness"]["verdict"] == "violates"
+    assert certificate["guarantees"]["no loss"]["verdict"] == "conforms"
+    (found,) = certificate["counterexamples"]
+    assert found["after"]["failures"] == 2
+    assert found["examined"]["stall"] is True
+
+
+def test_a_violation_that_comes_and_goes_is_reported_with_its_rate(certify):
+    code, certificate, out, _ = certify("python:tests.engines:Flaky", "--shrink-runs", 100)
+    assert code == 1
+    assert certificate["guarantees"]["no loss"]["verdict"] == "violates"
+    for found in certificate["counterexamples"]:
+        assert 0 < found["rate"]["failed"] < found["rate"]["runs"]
+        assert f"fails in {found['rate']['failed']} of {found['rate']['runs']} runs" in out
+
+
+def test_what_fails_only_beside_others_is_those_others_with_it_as_one_case(certify, conformance):
+    code, certificate, _, _ = certify("python:tests.engines:CrossTalk", "--shrink-runs", 10)
+    assert code == 1
+    found = certificate["counterexamples"][0]
+    assert found["examined"]["alone"]["failed"] == 0
+    assert found["examined"]["batch"] == {"failed": 1, "runs": 1}
+    case = json.loads(Path("results", found["file"]).read_text())
+    assert {source.split("-")[0] for source in case["graph"]["sources"]} == {f"c{n}" for n in range(6)}
+    assert conformance("run", Path("results", found["file"]), "python:tests.engines:CrossTalk")[0] == 1
+
+
+def miniature(way, every):
+    return f"stdio:{shlex.join([sys.executable, '-P', miniatures.__file__, way, str(every)])}"
+
+
+@pytest.mark.parametrize("way", ["exit", "garbage", "hang", "leak", "another-case", "too-little", "says-error"])
+def test_an_engine_that_misbehaves_is_in_error_and_the_campaign_goes_on(certify, way):
+    code, certificate, _, _ = certify(miniature(way, 15), "--deadline", 0.5)
+    assert code == 3
+    counts = certificate["cases"]
+    assert counts["error"] >= 2
+    assert counts["error"] + counts["conforms"] == TOTAL
+    assert "Of 44 cases" in certificate["because"]
+    assert miniatures.alive() == []
+
+
+def test_an_engine_that_only_fails_is_given_up(certify):
+    code, certificate, out, _ = certify(miniature("exit", 1))
+    assert code == 4
+    assert certificate["verdict"] == "error"
+    assert certificate["cases"]["error"] == certificate["cases"]["judged"] == 10
+    assert "10 errors in a row, the last: it ended early, with exit code 3" in out
+
+
+def test_an_engine_that_cannot_be_started_is_exit_4_and_one_that_is_not_there_exit_2(conformance):
+    assert conformance("certify", "stdio:/no/such/adapter")[0] == 4
+    code, _, err = conformance("certify", "nobody")
+    assert code == 2
+    assert "there is no engine 'nobody'" in err
+    assert not Path("build").exists() or not list(Path("build").rglob("journal.jsonl"))
+    code, _, err = conformance("certify")
+    assert code == 2
+    assert "Name an engine" in err
+
+
+def test_a_folder_with_results_is_not_written_over(certify, certified):
+    shutil.copytree(certified, "results")
+    before = Results(Path("results")).digests()
+    code, _, _, err = certify("reference")
+    assert code == 2
+    assert "there is something in it already. Give a new folder, or --resume" in err
+    assert Results(Path("results")).digests() == before
+
+
+def test_resuming_what_has_ended_says_the_same_again(conformance, certified):
+    shutil.copytree(certified, "results")
+    before = Path("results/certificate.json").read_bytes()
+    code, out, _ = conformance("certify", "--resume", "--out", "results")
+    assert code == 1
+    assert "mutant:appended-on-replay: violates" in out
+    assert Path("results/certificate.json").read_bytes() == before
+
+
+def test_only_what_was_begun_can_be_resumed(conformance, certified):
+    code, _, err = conformance("certify", "--resume")
+    assert code == 2
+    assert "no campaign was begun in it. Name the engines to begin one." in err
+    shutil.copytree(certified, "results")
+    code, _, err = conformance("certify", "reference", "--resume", "--out", "results")
+    assert code == 2
+    assert "the campaign in it is on mutant:appended-on-replay" in err
+
+
+def test_as_json_every_event_is_a_line(certify):
+    code, _, out, _ = certify("reference", "--json")
+    assert code == 0
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["event"] for event in events] == ["began", *["judged"] * TOTAL, "measured", "ended"]
+
+
+def test_a_projects_settings_are_taken_and_the_command_line_comes_first(conformance):
+    Path("pyproject.toml").write_text('[tool.conformance]\nengines = ["reference"]\ncases = 1\nout = "here"\n')
+    assert conformance("certify")[0] == 0
+    assert json.loads(Path("here/certificate.json").read_text())["cases"]["planned"] == len(corpus()) + 1
+    assert conformance("certify", "--cases", 2, "--out", "there")[0] == 0
+    assert json.loads(Path("there/certificate.json").read_text())["cases"]["planned"] == len(corpus()) + 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("enginse = []", r"tool.conformance.enginse: found an unknown setting; expected engines, profile"),
+        ('seed = "0"', "tool.conformance.seed: found '0'; expected a number from 0"),
+        ("deadline = -1", "tool.conformance.deadline: found -1; expected a number of seconds"),
+        ("engines = ['", "it cannot be read"),
+    ],
+)
+def test_a_wrong_setting_is_named(conformance, setting, said):
+    Path("pyproject.toml").write_text(f"[tool.conformance]\n{setting}\n")
+    code, _, err = conformance("certify", "reference")
+    assert code == 2
+    assert said in err
+
+
+def alter(path):
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "journal.jsonl",
+        "junit.xml",
+        "badge.svg",
+        "cases/generated-00001.json",
+        "observations/generated-00001.json",
+        "counterexamples/1.json",
+    ],
+)
+def test_whatever_is_altered_missing_or_added_is_named(conformance, certified, place):
+    shutil.copytree(certified, "results")
+    alter(Path("results", place))
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert f"{place}: altered" in out.splitlines()
+    Path("results", place).unlink()
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert f"{place}: missing" in out.splitlines()
+    Path("results", place).with_name("more").write_text("more")
+    assert (
+        f"{Path(place).with_name('more')}: added" in conformance("verify", "results/certificate.json")[1].splitlines()
+    )
+
+
+@pytest.mark.parametrize("field", ["verdict", "engine", "guarantees", "coverage", "cases", "seed", "sensitivity"])
+def test_a_certificate_that_says_something_else_is_found_out(conformance, certified, field):
+    shutil.copytree(certified, "results")
+    said = json.loads(Path("results/certificate.json").read_text())
+    Path("results/certificate.json").write_text(json.dumps(said | {field: "better"}))
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert out == f"certificate.json: {field} is not what follows from the journal\n"
+
+
+def test_observations_that_were_made_to_look_better_are_judged_again(conformance, certified):
+    """Also if whoever did it brought every digest in line."""
+    shutil.copytree(certified, "results")
+    conformance("run", "results/cases/before-the-first-commit.json", "reference", "--save", "better")
+    shutil.copy("better/0-reference.json", "results/observations/before-the-first-commit.json")
+    said = json.loads(Path("results/certificate.json").read_text())
+    said["files"] = Results(Path("results")).digests()
+    Path("results/certificate.json").write_text(json.dumps(said))
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert out == "observations/before-the-first-commit.json: judged again it is conforms, and was violates\n"
+
+
+def test_what_is_no_certificate_is_refused(conformance, certified):
+    assert conformance("verify", "nowhere.json")[0] == 2
+    code, _, err = conformance("verify", certified / "cases" / "generated-00001.json")
+    assert code == 2
+    assert 'expected "conformance-certificate/1"' in err
+
+
+def test_a_journal_cannot_name_files_elsewhere(conformance, certified):
+    shutil.copytree(certified, "results")
+    journal = Path("results/journal.jsonl")
+    journal.write_text(journal.read_text().replace('"id": "generated-00001"', '"id": "../../secret"'))
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert "found '../../secret'; expected the name of a case" in out

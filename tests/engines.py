@@ -1,0 +1,116 @@
+"""
+Tiny engines in Python, for `python:tests.engines:NAME`: the reference model, but for one thing each.
+
+(Those that break the protocol itself are in miniatures.py.)
+"""
+
+import os
+import time
+
+from attrs import evolve
+
+from adapters.reference import Reference
+from conformance.engine import Capabilities, Description
+from conformance.observation import EngineInfo
+
+
+def spoilt(seen, case):
+    """Seen once, at the end, and the last event of every sink is not there."""
+    streams = dict(seen.observations[-1].streams)
+    for sink in case.graph.sinks:
+        epochs = list(streams[sink])
+        if any(epochs):
+            last = max(n for n, events in enumerate(epochs) if events)
+            epochs[last] = epochs[last][:-1]
+        streams[sink] = tuple(epochs)
+    return evolve(seen, observations=(evolve(seen.observations[-1], streams=streams),))
+
+
+class Right(Reference):
+    """Nothing is wrong with it."""
+
+    batch = 1
+    capabilities = Capabilities()
+
+    def __init__(self, settings):
+        super().__init__(settings)
+        self.runs = 0
+
+    def start(self):
+        return Description(EngineInfo(type(self).__name__.lower(), "1"), self.capabilities, batch=self.batch)
+
+    def run(self, jobs):
+        for job, seen in zip(jobs, super().run(jobs), strict=True):
+            self.runs += 1
+            self.job, self.jobs = job, jobs
+            yield self.change(seen)
+
+    def change(self, seen):
+        return seen
+
+
+class Batched(Right):
+    """Takes six at once."""
+
+    batch = 6
+
+
+class Flaky(Right):
+    """Loses something in every third run."""
+
+    def change(self, seen):
+        return spoilt(seen, self.job.case) if self.runs % 3 == 0 else seen
+
+
+class CrossTalk(Batched):
+    """Loses something when it runs many graphs at once, and only then."""
+
+    def change(self, seen):
+        parts = {source.split("-")[0] for source in self.job.case.graph.sources}
+        return spoilt(seen, self.job.case) if self.batch in {len(self.jobs), len(parts)} else seen
+
+
+class Slow(Right):
+    """Does not finish a case with two failures unless it is given all the time in the world."""
+
+    def change(self, seen):
+        late = len(self.job.case.failures) > 1 and self.job.seconds < 600
+        return evolve(seen, observations=seen.observations[:1], end="stalled") if late else seen
+
+
+class Stuck(Right):
+    """Never finishes a case with two failures."""
+
+    def change(self, seen):
+        stuck = len(self.job.case.failures) > 1
+        return evolve(seen, observations=seen.observations[:1], end="stalled") if stuck else seen
+
+
+class Unarmed(Right):
+    """Makes no failure happen, though it says it can."""
+
+    def change(self, seen):
+        return evolve(seen, fired=())
+
+
+class Calm(Right):
+    """Says that it can make no failure happen."""
+
+    capabilities = Capabilities(failures=())
+
+
+class Raising(Right):
+    """Raises in every tenth run."""
+
+    def change(self, seen):
+        if self.runs % 10 == 0:
+            raise RuntimeError("out of luck")
+        return seen
+
+
+class Sleeping(Right):
+    """Takes its time: so many seconds a case."""
+
+    def change(self, seen):
+        time.sleep(float(os.environ.get("SLEEP", "0.1")))
+        return seen

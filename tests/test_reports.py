@@ -1,0 +1,61 @@
+"""JUnit and badges, whatever an engine said."""
+
+import json
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.campaign.events import PROMISES
+from conformance.campaign.tally import Tally
+from conformance.judge.verdict import Finding
+from reports import badge
+from reports.junit import junit
+from tests.campaign.test_journal import began
+from tests.campaign.test_tally import examined, judged
+
+HOSTILE = "<script>]]>\x00\x1b[31m\ud800\ufffe&\"'"
+
+
+def parsed(text):
+    return ET.fromstring(text)  # noqa: S314 - ours
+
+
+def hostile(said):
+    events = [
+        began(engine=said),
+        judged(0, "violates", "lost"),
+        examined(0),
+        judged(1, "error"),
+        judged(2, "inconclusive"),
+    ]
+    events[1] = type(events[1])(0, "a", "d", "violates", said, findings=(Finding("lost", said),), guarantee=said)
+    return Tally.of(events)
+
+
+@given(st.text(st.characters(), max_size=30) | st.just(HOSTILE))
+def test_whatever_an_engine_said_the_files_are_well_formed(said):
+    tally = hostile(said)
+    suites = parsed(junit(tally).encode("utf-8", "surrogatepass"))
+    (failed,) = suites.findall("testsuite/testcase[@name='a']/failure")
+    assert failed.get("message").startswith("violates")
+    assert parsed(badge.svg(tally)).tag.endswith("svg")
+    assert json.loads(badge.endpoint(tally))["message"] == "violates · 1 case"
+
+
+def test_promises_are_tests_and_so_are_cases_and_no_doubt_reads_as_a_pass():
+    first, second = parsed(junit(hostile("x")))
+    assert [test.get("name") for test in first] == list(PROMISES)
+    assert (first.get("tests"), first.get("failures"), first.get("errors")) == ("7", "1", "6")
+    assert (second.get("failures"), second.get("errors"), second.get("skipped")) == ("1", "1", "1")
+    assert not parsed(junit(Tally.of([began(), judged(0)]))).findall("testsuite/testcase/*")
+
+
+def test_a_badge_says_the_verdict_in_its_colour():
+    assert json.loads(badge.endpoint(Tally.of([began(), judged(0)]))) == {
+        "schemaVersion": 1,
+        "label": "failure transparency",
+        "message": "conforms · 1 case",
+        "color": "brightgreen",
+    }
+    assert badge.message(Tally.of([began(), judged(0, "unsupported")])) == "unsupported"
