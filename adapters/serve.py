@@ -1,40 +1,18 @@
-"""
-An engine written in Python, behind the same protocol as any other: in a process of its own.
-
-So an engine that hangs, exits or leaks is one mechanism's business (`stdio`), whatever it is written in.
-"""
+"""An engine written in Python, behind the same protocol as any other: what runs in the process of its own."""
 
 import json
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, TextIO
 
-from adapters.stdio import Stdio
 from conformance.codec import digest, parse
 from conformance.codec.protocol import decode_run, encode_answers, encode_description
 from conformance.engine import Description, Engine, Job
 from conformance.errors import EngineUnavailable, UnknownEngine, quote
 from conformance.observation import Observations
 from conformance.registry import engine
-
-SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from adapters.serve import main; main()"
-"""Finds modules where we find them, whatever folder it is started in."""
-
-
-class Hosted(Stdio):
-    """Any engine by its name, in a process of its own."""
-
-    def __init__(self, word: str, *, log: Path | None = None) -> None:
-        name, _, command = word.partition(":")
-        if name == "stdio":
-            super().__init__([command], log=log)
-        else:
-            if name != "python":
-                engine(word)  # An unknown name or setting is refused here and now.
-            super().__init__([], log=log, command=[sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), word])
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ it has its deadline for every line, and a case as long as its own deadline allow
 import shlex
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 
@@ -108,8 +109,13 @@ class Stdio:
             pipe.send(encode_batch([(id_, run.job) for id_, run in runs.items()]))
             yield from self._gather(pipe, description, runs)
             return
-        for id_, run in runs.items():
+        # One after the other; the next is on its way while this one runs, so that the engine need not wait for us.
+        waiting = iter(runs.items())
+        for id_, run in islice(waiting, 1):
             pipe.send(encode_run(id_, run.job))
+        for id_, run in runs.items():
+            for next_id, following in islice(waiting, 1):
+                pipe.send(encode_run(next_id, following.job))
             yield from self._gather(pipe, description, {id_: run})
 
     def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:

@@ -117,8 +117,10 @@ class Results:
         return {place: hashlib.sha256((self.folder / place).read_bytes()).hexdigest() for place in self.files()}
 
 
-def point_latest(folder: Path) -> None:
-    """`latest`, beside a folder, becomes a link to it."""
+def point_latest(folder: Path, *, within: Path) -> None:
+    """`latest`, beside a folder, becomes a link to it, if the folder is one of those kept together there."""
+    if folder.parent != within:
+        return
     link, unfinished = folder.with_name(LATEST), folder.with_name(f".{LATEST}.part")
     if link.exists() and not link.is_symlink():
         return

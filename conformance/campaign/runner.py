@@ -37,6 +37,9 @@ from conformance.errors import EngineFailed, EngineUnavailable
 AHEAD = 2
 """Batches that wait for the engine while it runs one, so that it never waits for us."""
 
+AT_ONCE = 8
+"""So many cases are handed to an engine that runs one after the other."""
+
 HOPELESS = 10
 """So many errors in a row, and the engine is given up."""
 
@@ -81,7 +84,8 @@ class Campaign:
         yield Ended()
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
-        batches = _batches(plan, self.began.description.batch, tally)
+        at_once = self.began.description.batch
+        batches = _batches(plan, at_once if at_once > 1 else AT_ONCE, tally)
         given: deque[list[Planned]] = deque()
         errors = _errors_at_the_end(tally)
         with Driver(self.engine, self.began.description, self.began.deadline, self.judges) as driver:

@@ -1,21 +1,22 @@
 """Campaigns from their beginning to their end: in a folder, on a started engine, with every event on the disk."""
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
 from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
 
 from attrs import evolve, frozen
 
-from adapters.serve import Hosted
+from adapters.hosted import Hosted
 from conformance import __version__
-from conformance.campaign.events import Began, Event
+from conformance.campaign.events import Began, Ended, Event
+from conformance.campaign.journal import read_events
 from conformance.campaign.judging import Judges
 from conformance.campaign.plan import PROFILES
-from conformance.campaign.results import Results
+from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.campaign.runner import Campaign
 from conformance.campaign.tally import Tally
 from conformance.engine import Capabilities, Description
@@ -54,30 +55,36 @@ class Order:
         )
 
 
-def begin(order: Order, words: Sequence[str], folders: Sequence[Path]) -> None:
+def begin_together(order: Order, folders: Mapping[str, Path]) -> None:
     """
-    A folder for each engine, in which its campaign can be gone on with.
+    Campaigns of several engines, each in a folder from which it can be gone on with.
 
-    Cases are made for what an engine can do; where several are compared, for what all of them can.
+    What one engine can do its cases are made for; of several, what all of them can.
     """
-    every = [Results(folder) for folder in folders]
-    for results in every:
+    every = {word: Results(folder) for word, folder in folders.items()}
+    engines = {word: Hosted(word, log=results.log()) for word, results in every.items()}
+    for results in every.values():
         results.make()
-    described = []
-    for word, results in zip(words, every, strict=True):
-        with started(word, results) as (_, description):
-            described.append(description)
-    can = reduce(Capabilities.common, (description.capabilities for description in described))
-    for word, results, description in zip(words, every, described, strict=True):
-        results.begin(order.began(word, description, can))
+    described = {}
+    for word, engine in engines.items():
+        with running(engine) as description:
+            described[word] = description
+    can = reduce(Capabilities.common, (description.capabilities for description in described.values()))
+    for word, description in described.items():
+        every[word].begin(order.began(word, description, can))
+
+
+def new_folder(place: Path, words: Sequence[str]) -> Path:
+    """A folder for a campaign that begins now."""
+    now = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - the time where the user is
+    return place / f"{'+'.join(map(slug, words))[:100]}-{now}"
 
 
 @contextmanager
-def started(word: str, results: Results) -> Iterator[tuple[Hosted, Description]]:
-    """An engine, running; ended in good order if all went well, and at once if not."""
-    engine = Hosted(word, log=results.log())
+def running(engine: Hosted) -> Iterator[Description]:
+    """An engine is started, and ended: in good order if all went well, and at once if not."""
     try:
-        yield engine, engine.start()
+        yield engine.start()
     except BaseException:
         engine.kill()
         raise
@@ -85,30 +92,49 @@ def started(word: str, results: Results) -> Iterator[tuple[Hosted, Description]]
         engine.stop()
 
 
+def certify(word: str, order: Order, folder: Path) -> Iterator[Event]:
+    """A campaign on one engine, in a new folder, from its beginning to its end."""
+    results = Results(folder)
+    engine = Hosted(word, log=results.log())
+    results.make()
+    with running(engine) as description:
+        results.begin(order.began(word, description, description.capabilities))
+        yield from _to_the_end(results, engine)
+
+
 def proceed(results: Results) -> Iterator[Event]:
     """
-    Go on with the campaign in a folder, to its end; every event is on the disk before it is given.
+    Go on with the campaign in a folder, to its end.
 
     The events that were there already come first, so whoever follows sees the whole campaign.
     """
-    with results.journal() as journal:
-        if not journal.events or not isinstance(began := journal.events[0], Began):
-            raise Unreadable(str(results.folder), "no campaign was begun in it", "Leave --resume away to begin one.")
-        tally = Tally.of(journal.events)
-        yield from journal.events
-        if tally.ended:
-            return
-        _check_suite(began)
-        judges = Judges()
-        try:
-            with started(began.engine, results) as (engine, description):
-                _check_engine(began, description)
-                for event in Campaign(began, engine, judges, results).go_on(tally):
-                    journal.write(event)
-                    tally.add(event)
-                    yield event
-        finally:
-            judges.close()
+    events = read_events(results.folder / JOURNAL)
+    if not events or not isinstance(began := events[0], Began):
+        raise Unreadable(str(results.folder), "no campaign was begun in it", "Leave --resume away to begin one.")
+    if isinstance(events[-1], Ended):
+        yield from events
+        return
+    _check_suite(began)
+    engine = Hosted(began.engine, log=results.log())
+    with running(engine) as description:
+        _check_engine(began, description)
+        yield from _to_the_end(results, engine)
+
+
+def _to_the_end(results: Results, engine: Hosted) -> Iterator[Event]:
+    """What happened, and what happens now: every event is on the disk before it is given."""
+    judges = Judges()
+    try:
+        with results.journal() as journal:
+            tally = Tally.of(journal.events)
+            yield from journal.events
+            assert tally.began is not None  # noqa: S101 - it was begun
+            for event in Campaign(tally.began, engine, judges, results).go_on(tally):
+                journal.write(event)
+                tally.add(event)
+                yield event
+    finally:
+        judges.close()
 
 
 def _check_suite(began: Began) -> None:

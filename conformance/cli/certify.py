@@ -5,7 +5,6 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,16 @@ import attrs
 import click
 
 from conformance.campaign.differential import Disagreement, disagreements
-from conformance.campaign.events import Began
+from conformance.campaign.events import Began, Event
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES
 from conformance.campaign.results import JOURNAL, LATEST, Results, point_latest, slug
 from conformance.campaign.runner import plan_of
-from conformance.campaign.session import Order, begin, proceed
+from conformance.campaign.session import Order, begin_together, new_folder, proceed
+from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
 from conformance.cli.options import FILE, as_json
-from conformance.cli.progress import Bars, Lines, progress
+from conformance.cli.progress import progress
 from conformance.cli.shown import worst
 from conformance.codec import parse, write_text
 from conformance.errors import Unreadable, Unwritable
@@ -61,13 +61,12 @@ def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: b
     words = list(dict.fromkeys(engines or settings.get("engines", ())))
     top = _folder(words, out, resume=resume)
     places = _resumed(top, words) if resume else {}
+    campaigns = {word: proceed(Results(folder)) for word, folder in places.items()}
     if not places:
-        places = _begun(top, words, _order(settings, asked))
-    if top.parent == PLACE:
-        point_latest(top)
+        places, campaigns = _begun(top, words, _order(settings, asked))
     try:
         with terminated_as_interrupted():
-            tallies = _run(places, as_json=as_json)
+            tallies = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
         click.echo(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
         raise
@@ -103,8 +102,7 @@ def _folder(words: Sequence[str], out: Path | None, *, resume: bool) -> Path:
         # The folder itself, not the link to it, which may point elsewhere by the time this ends.
         latest = PLACE / LATEST
         return PLACE / latest.readlink() if latest.is_symlink() else latest
-    now = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - the time where the user is
-    return PLACE / f"{'+'.join(map(slug, words))[:100]}-{now}"
+    return new_folder(PLACE, words)
 
 
 def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
@@ -133,12 +131,12 @@ def _word(folder: Path) -> str:
     return began.engine
 
 
-def _begun(top: Path, words: list[str], order: Order) -> dict[str, Path]:
+def _begun(top: Path, words: list[str], order: Order) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
+    """A new campaign: the folder of each engine, and what will happen."""
     if not words:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(words) == 1:
-        begin(order, words, [top])
-        return {words[0]: top}
+        return {words[0]: top}, {words[0]: certify_one(words[0], order, top)}
     words += [REFERENCE] if REFERENCE not in words else []
     places = {word: top / slug(word) for word in words}
     if len(set(places.values())) < len(places):
@@ -147,31 +145,24 @@ def _begun(top: Path, words: list[str], order: Order) -> dict[str, Path]:
         raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
     top.mkdir(parents=True, exist_ok=True)
     write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
-    begin(order, words, list(places.values()))
-    return places
+    begin_together(order, places)
+    return places, {word: proceed(Results(folder)) for word, folder in places.items()}
 
 
-def _run(places: dict[str, Path], *, as_json: bool) -> dict[str, Tally]:
+def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> dict[str, Tally]:
     """Every campaign to its end. Engines take turns: who stalls is to stall alone on the machine."""
-    tallies = {}
+    tallies = {word: Tally() for word in campaigns}
     with progress() as shown:
-        for word, folder in places.items():
-            tallies[word] = _follow(Results(folder), shown, as_json=as_json)
+        for word, campaign in campaigns.items():
+            for event in campaign:
+                tallies[word].add(event)
+                if isinstance(event, Began):
+                    shown.begin(word, len(plan_of(event)))
+                    point_latest(top, within=PLACE)
+                shown.follow(event, tallies[word])
+                if as_json:
+                    click.echo(json.dumps(encode_event(event)))
     return tallies
-
-
-def _follow(results: Results, shown: Bars | Lines, *, as_json: bool) -> Tally:
-    tally = Tally()
-    known = len(read_events(results.folder / JOURNAL))
-    for number, event in enumerate(proceed(results), start=1):
-        tally.add(event)
-        if number == known and tally.began is not None:
-            shown.begin(tally.began.engine, len(plan_of(tally.began)), len(tally.judged))
-        elif number > known:
-            shown.follow(event, tally)
-        if as_json:
-            click.echo(json.dumps(encode_event(event)))
-    return tally
 
 
 def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: bool) -> None:

@@ -7,7 +7,8 @@ import click
 
 from conformance.cli.options import FILE, as_json, seconds
 from conformance.cli.shown import exit_code, show
-from conformance.codec import encode_verdict, read_case, read_observations
+from conformance.codec import read_case, read_observations
+from conformance.codec.verdicts import encode_verdict
 from conformance.judge import Budget, judge
 
 

@@ -8,7 +8,8 @@ import click
 
 from conformance.cli.options import FILE, as_json
 from conformance.cli.pace import Pace
-from conformance.codec import decode_trace, encode_trace, read, read_case
+from conformance.codec import read, read_case
+from conformance.codec.verdicts import decode_trace, encode_trace
 from conformance.model.configuration import Configuration, initial
 from conformance.model.construction import explain as construct
 from conformance.model.execution import run as execute

@@ -60,9 +60,9 @@ class Bars:
     ) -> None:
         self._bars.stop()
 
-    def begin(self, engine: str, total: int, done: int) -> None:
+    def begin(self, engine: str, total: int) -> None:
         self._rate = Rate()
-        self._task = self._bars.add_task(engine, total=total, completed=done, pace="", counts="")
+        self._task = self._bars.add_task(engine, total=total, pace="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
@@ -86,9 +86,9 @@ class Lines:
     ) -> None:
         """Nothing was started."""
 
-    def begin(self, engine: str, total: int, done: int) -> None:
+    def begin(self, engine: str, total: int) -> None:
         self._engine, self._total, self._rate = engine, total, Rate()
-        self._say(f"{done} of {total} cases are done already" if done else f"{total} cases")
+        self._say(f"{total} cases")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from adapters.serve import Hosted
+from adapters.hosted import Hosted
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds
 from conformance.cli.shown import exit_code, show, worst
-from conformance.codec import digest, encode_observations, encode_verdict, read_case, write_text
+from conformance.codec import digest, encode_observations, read_case, write_text
+from conformance.codec.verdicts import encode_verdict
 from conformance.engine import Engine, Job
 from conformance.errors import ConformanceError, EngineFailed, Malformed, Unsupported
 from conformance.judge import Budget, Inconclusive, Verdict, judge

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from adapters.serve import Hosted
+from adapters.hosted import Hosted
 from adapters.stdio import Patience, Stdio
 from conformance.codec import digest, read_case
 from conformance.engine import Job

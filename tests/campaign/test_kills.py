@@ -45,7 +45,7 @@ def left_over(tag):
     return [p for p in psutil.process_iter(["cmdline"]) if any(tag in part for part in p.info["cmdline"] or ())]
 
 
-@pytest.mark.parametrize("engine", ["reference", "mutant:appended-on-replay", "python:tests.engines:Batched"])
+@pytest.mark.parametrize("engine", ["reference", "mutant:restored-for-one-reader", "python:tests.engines:Batched"])
 def test_what_was_killed_at_any_moment_ends_in_the_same_certificate(tmp_path, engine):
     whole = tmp_path / "whole"
     began = time.monotonic()

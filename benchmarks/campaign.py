@@ -1,0 +1,50 @@
+"""
+How much of a campaign's time is ours: the quick profile, on an engine that sleeps.
+
+The engine sums up how long it was at work; the rest of the wall time, from the command to the certificate, is ours.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from adapters.reference import Reference
+from conformance.campaign.session import Order, certify
+from conformance.engine import Job
+from conformance.observation import Observations
+from reports.folder import finish
+
+PACES = {"as fast as Flink was (285 cases/min)": 60 / 285, "as fast as Spark was (720 cases/min)": 60 / 720}
+
+
+class Sleeping(Reference):
+    """The model, which sleeps before every answer, and notes how long it was at work."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        for job in jobs:
+            started = time.perf_counter()
+            (seen,) = super().run([job])
+            time.sleep(float(os.environ["SLEEP"]))
+            with Path(os.environ["AT_WORK"]).open("a", encoding="utf-8") as file:
+                file.write(f"{time.perf_counter() - started}\n")
+            yield seen
+
+
+def main() -> None:
+    """Print the share."""
+    for pace, seconds in PACES.items():
+        with TemporaryDirectory() as folder:
+            at_work = Path(folder, "at-work")
+            os.environ.update(SLEEP=str(seconds), AT_WORK=str(at_work))
+            results = Path(folder, "results")
+            started = time.perf_counter()
+            events = sum(1 for _ in certify("python:benchmarks.campaign:Sleeping", Order(), results))
+            verdict = finish(results)["verdict"]
+            wall = time.perf_counter() - started
+            busy = sum(map(float, at_work.read_text(encoding="utf-8").split()))
+            print(
+                f"campaign, an engine {pace}: {events} events in {wall:.1f} s, {verdict}; "
+                f"ours: {wall - busy:.1f} s, {(wall - busy) / wall:.1%} (at most 10 %)"
+            )

@@ -1,0 +1,141 @@
+"""
+For people who live in pytest: `pytest --conformance-engine flink`, or four lines of test code of one's own.
+
+    from conformance.pytest_plugin import guarantees
+
+    @guarantees
+    def test_failures_cannot_be_seen(conformance, guarantee):
+        conformance("python:my_engine:MyEngine").check(guarantee)
+
+Every pytest run loads this module, so it imports nothing but pytest until somebody asks for a campaign.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.campaign.tally import Tally
+
+GUARANTEES = ("no loss", "no duplicates", "order", "state", "monotonic output", "atomic epochs", "liveness")
+
+guarantees = pytest.mark.parametrize("guarantee", GUARANTEES)
+"""A test for each guarantee."""
+
+OPTIONS = ("profile", "cases", "seed", "deadline")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `conformance certify` that matter here; `[tool.conformance]` says what is usual."""
+    group = parser.getgroup("conformance", "dataflow-conformance")
+    group.addoption("--conformance-engine", action="append", default=[], metavar="ENGINE", help="certify this engine")
+    group.addoption("--conformance-profile", choices=("quick", "standard", "deep"), help="how many generated cases")
+    group.addoption("--conformance-cases", type=int, metavar="N", help="another number of generated cases")
+    group.addoption("--conformance-seed", type=int, metavar="S", help="which cases are generated")
+    group.addoption("--conformance-deadline", type=float, metavar="SECONDS", help="for one case")
+    group.addoption("--conformance-out", type=Path, metavar="DIR", help="where the results go; build/conformance")
+
+
+class Broken(Exception):
+    """A guarantee that does not hold, or of which nothing is known; its text is for people."""
+
+
+class Certified:
+    """An engine's campaign, when it has ended."""
+
+    def __init__(self, tally: "Tally", folder: Path) -> None:
+        self.tally = tally
+        self.folder = folder
+
+    def check(self, guarantee: str) -> None:
+        """Fails unless this guarantee holds; how it is broken, and how to see it, is in the message."""
+        from reports.summary import failure  # noqa: PLC0415
+
+        if guarantee not in GUARANTEES:
+            raise Broken(f"there is no guarantee {guarantee!r}; there are {', '.join(GUARANTEES)}")
+        verdict = self.tally.promise(guarantee)  # type: ignore[arg-type] # it is one of them
+        if verdict == "violates":
+            raise Broken(failure(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
+        if verdict != "conforms":
+            why = self.tally.why_unknown
+            raise Broken(f"{verdict}: {why[1] if why else ''}\nresults: {self.folder}")
+
+
+class Campaigns:
+    """Campaigns of this session, each engine's once."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._known: dict[str, Certified] = {}
+
+    def __call__(self, word: str) -> Certified:
+        """Certify an engine, the first time; its campaign."""
+        if word not in self._known:
+            self._known[word] = self._certify(word)
+        return self._known[word]
+
+    def _certify(self, word: str) -> Certified:
+        from conformance.campaign.results import point_latest  # noqa: PLC0415
+        from conformance.campaign.session import Order, certify, new_folder  # noqa: PLC0415
+        from conformance.campaign.tally import Tally  # noqa: PLC0415
+        from conformance.settings import read_settings  # noqa: PLC0415
+        from reports.folder import finish  # noqa: PLC0415
+
+        settings = read_settings(self._config.rootpath)
+        asked = {name: self._config.getoption(f"conformance_{name}") for name in OPTIONS}
+        usual = {name: settings[name] for name in (*OPTIONS, "shrink_runs", "shrink_seconds") if name in settings}
+        place = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
+        folder = new_folder(place, [word])
+        order = Order(**(usual | {name: value for name, value in asked.items() if value is not None}))
+        tally = Tally.of(certify(word, order, folder))
+        finish(folder)
+        point_latest(folder, within=place)
+        return Certified(tally, folder)
+
+
+CAMPAIGNS = pytest.StashKey[Campaigns]()
+
+
+def campaigns(config: pytest.Config) -> Campaigns:
+    """The campaigns of a session."""
+    return config.stash.setdefault(CAMPAIGNS, Campaigns(config))
+
+
+@pytest.fixture(scope="session")
+def conformance(pytestconfig: pytest.Config) -> Callable[[str], Certified]:
+    """`conformance(ENGINE)` certifies an engine, once in a session, and gives what came of it."""
+    return campaigns(pytestconfig)
+
+
+class Guarantee(pytest.Item):
+    """One guarantee of one engine, as a test."""
+
+    def __init__(self, *, engine: str, guarantee: str, **more: Any) -> None:
+        super().__init__(**more)
+        self.engine = engine
+        self.guarantee = guarantee
+        self.add_marker(pytest.mark.xdist_group(f"conformance-{engine}"))
+
+    def runtest(self) -> None:
+        campaigns(self.config)(self.engine).check(self.guarantee)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """A broken guarantee speaks for itself; anything else is shown as usual."""
+        return str(excinfo.value) if isinstance(excinfo.value, Broken) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"{self.engine}: {self.guarantee}"
+
+
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test for each guarantee of each engine that the command line names."""
+    items.extend(_items(session, config))
+
+
+def _items(session: pytest.Session, config: pytest.Config) -> Iterator[pytest.Item]:
+    for engine in dict.fromkeys(config.getoption("conformance_engine")):
+        for guarantee in GUARANTEES:
+            name = f"{engine}[{guarantee}]"
+            yield Guarantee.from_parent(session, name=name, engine=engine, guarantee=guarantee)

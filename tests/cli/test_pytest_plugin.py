@@ -1,0 +1,82 @@
+"""`pytest --conformance-engine`, and the four lines that an engine's own repository needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+FOUR_LINES = """
+from conformance.pytest_plugin import guarantees
+
+@guarantees
+def test_failures_cannot_be_seen(conformance, guarantee):
+    conformance("{engine}").check(guarantee)
+"""
+
+
+@pytest.fixture
+def inside(pytester):
+    """Runs pytest in a project of its own, on a few cases."""
+    pytester.makepyprojecttoml("[tool.conformance]\ncases = 2\nshrink-runs = 10\n")
+    return lambda *arguments: pytester.runpytest_subprocess(*arguments, "-p", "no:cacheprovider", "-p", "no:xdist")
+
+
+@pytest.mark.campaign
+def test_every_guarantee_of_a_named_engine_is_a_test(inside, pytester):
+    inside("--conformance-engine", "reference", "-v").assert_outcomes(passed=7)
+    assert (pytester.path / "build/conformance/latest/certificate.json").exists()
+
+
+@pytest.mark.campaign
+def test_a_broken_guarantee_is_a_failure_with_its_counterexample_in_the_message(inside):
+    found = inside("--conformance-engine", "mutant:appended-on-replay")
+    assert found.parseoutcomes()["failed"] >= 1
+    found.stdout.fnmatch_lines(
+        [
+            "*mutant:appended-on-replay: no duplicates*",
+            "duplicated: *",
+            "See it: conformance run */counterexamples/1.json *",
+        ]
+    )
+
+
+@pytest.mark.campaign
+def test_four_lines_do_the_same_and_the_campaign_is_run_once(inside, pytester):
+    pytester.makepyfile(FOUR_LINES.format(engine="mutant:appended-on-replay"))
+    found = inside()
+    outcomes = found.parseoutcomes()
+    assert outcomes["failed"] + outcomes["passed"] == 7
+    found.stdout.fnmatch_lines(["*Broken: duplicated: *"])
+    assert len(list((pytester.path / "build/conformance").glob("mutant-*"))) == 1
+
+
+@pytest.mark.campaign
+def test_what_is_not_known_is_not_passed(inside, pytester):
+    pytester.makepyfile(FOUR_LINES.format(engine="python:tests.engines:Unarmed"))
+    found = inside()
+    found.assert_outcomes(failed=7)
+    found.stdout.fnmatch_lines(["*Broken: inconclusive: Of 40 cases * say nothing (* not exercised): more than 2%."])
+
+
+def test_loading_the_plugin_imports_no_more_than_pytest_does():
+    code = (
+        "import sys, pytest, _pytest.config\n"
+        "import conformance.pytest_plugin\n"
+        "print([m for m in sys.modules if m.split('.')[0] in {'numpy', 'hypothesis', 'adapters', 'generators'}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_without_the_option_nothing_is_added(pytester):
+    pytester.makepyfile("def test_one(): pass")
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_the_guarantees_are_those_of_the_certificate():
+    from conformance.campaign.events import PROMISES  # noqa: PLC0415
+    from conformance.pytest_plugin import GUARANTEES  # noqa: PLC0415
+
+    assert tuple(PROMISES) == GUARANTEES
