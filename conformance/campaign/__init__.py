@@ -1,1 +1,1 @@
-"""Many cases on many engines. (So far: how well the suite tells broken engines from correct ones.)"""
+"""Many cases on an engine: from a plan, through events, to a certificate."""
