@@ -88,7 +88,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
         first = origin.index - origin.index % batch
         start = merged([each.case for each in islice(plan, first, first + batch)])
     question.steady = _is_steady(examined)
-    if origin.sinks_only and not question.fails(start):
+    if origin.sinks_only and not question.breaks(question.run(start)):
         # It takes the engine without taps to show it.
         question = evolve(question, sinks_only=True, known={})
     small = None

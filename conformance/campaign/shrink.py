@@ -3,11 +3,13 @@ From a case that breaks a promise to the smallest that does, against the engine 
 
 Hypothesis shrinks. Its public entry for fuzzers takes the very bytes that the case was made from, finds that the case
 fails and remembers it; asked to repeat what it remembers, it shrinks. Every question it asks is one run of the engine,
-or several, where only a case that fails every time will do. When the budget is used up, whatever has not been tried
-counts as passing; what is known to fail still fails, so that Hypothesis never sees an answer change.
+or several, where only a case that fails every time will do. Each case is tried once, so Hypothesis never sees an answer
+change; when the budget is used up, it is stopped.
 """
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from attrs import define, field
@@ -20,7 +22,7 @@ from conformance.campaign.examine import Bench
 from conformance.campaign.judging import Ruling
 from conformance.campaign.plan import job_of
 from conformance.case import Case
-from conformance.codec import digest
+from conformance.codec import digest, encode_case
 
 STEADY = 3
 """How often in a row a case has to fail, to be taken for one that always does."""
@@ -31,6 +33,10 @@ TRIES = 5
 
 class StillFails(Exception):
     """Tells Hypothesis that a case is worth shrinking on."""
+
+
+class Enough(BaseException):
+    """Tells Hypothesis to stop: it lets through what is no Exception."""
 
 
 @define
@@ -47,11 +53,11 @@ class Question:
     _known: dict[str, bool] = field(factory=dict)
 
     def fails(self, case: Case) -> bool:
-        """The answer, from memory if it is there."""
+        """The answer, from memory if it is there. Raises `Enough` when the budget is used up."""
         key = digest(case)
         if key not in self._known:
             if self.runs >= self.most_runs or monotonic() > self.until:
-                return False
+                raise Enough
             self._known[key] = self._try(case)
         return self._known[key]
 
@@ -92,10 +98,16 @@ def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Ca
             found.append(case)
             raise StillFails
 
-    for attempt in (lambda: try_out.hypothesis.fuzz_one_input(entropy), try_out):  # type: ignore[attr-defined]
-        try:
-            attempt()
-        except StillFails:
-            continue
-        return None
+    try:
+        for attempt in (lambda: try_out.hypothesis.fuzz_one_input(entropy), try_out):  # type: ignore[attr-defined]
+            with suppress(StillFails):
+                attempt()
+                return None
+    except Enough:
+        return min(found, key=weight, default=None)
     return found[-1]  # The last thing that Hypothesis does is to show the smallest once more.
+
+
+def weight(case: Case) -> tuple[int, int]:
+    """How large a case is, where Hypothesis did not come to the end and say so itself."""
+    return len(case.graph.tasks) + len(case.failures) + len(case.holds), len(json.dumps(encode_case(case)))

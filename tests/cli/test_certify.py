@@ -23,8 +23,9 @@ TOTAL = len(corpus()) + CASES
 
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
-    """A folder of one's own to be in."""
+    """A folder of one's own to be in, from which the engines of the tests can be imported."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])
 
 
 @pytest.fixture

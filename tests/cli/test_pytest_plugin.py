@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +18,9 @@ def test_failures_cannot_be_seen(conformance, guarantee):
 
 
 @pytest.fixture
-def inside(pytester):
-    """Runs pytest in a project of its own, on a few cases."""
+def inside(pytester, monkeypatch):
+    """Runs pytest in a project of its own, on a few cases; the engines of the tests can be imported there."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyprojecttoml("[tool.conformance]\ncases = 2\nshrink-runs = 10\n")
     return lambda *arguments: pytester.runpytest_subprocess(*arguments, "-p", "no:cacheprovider", "-p", "no:xdist")
 
