@@ -21,7 +21,7 @@ from typing import Any
 from adapters import guard
 from conformance.codec import parse
 from conformance.codec.strict import LARGEST_FILE
-from conformance.errors import EngineFailed, EngineUnavailable, Malformed, quote
+from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
 
 QUOTA = 4 * 2**30
 """Bytes that an engine may write to a file, or into its temporary folder."""
@@ -187,5 +187,5 @@ def _last_words(log: Path) -> str:
             lines = file.read().decode("utf-8", "replace").splitlines()[-LAST_WORDS:]
     except OSError:
         return ""
-    shown = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:300]) for line in lines]
+    shown = [printable(line[:300]) for line in lines]
     return "; on stderr: " + " | ".join(shown) if any(shown) else ""

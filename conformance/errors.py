@@ -125,6 +125,11 @@ def quote(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
+def printable(text: str) -> str:
+    """A hostile line, as it is but for what cannot be printed: control characters, marks that turn the line around."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def dotted(path: JsonPath) -> str:
     """A JSON path as people write it: `$.graph.tasks[0].inputs`."""
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{_shown_key(part)}" for part in path)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from conformance import __version__
+from conformance.cli.say import say
 from conformance.errors import ConformanceError
 
 INTERRUPTED = 130
@@ -87,14 +88,14 @@ def _exit_code(arguments: list[str] | None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
+        say("Interrupted.", err=True)
         return INTERRUPTED
     except ConformanceError as error:
-        click.echo(f"{type(error).__name__}: {error}", err=True)
+        say(f"{type(error).__name__}: {error}", err=True)
         return error.exit_code
     except OutputGone as gone:
         if gone.exit_code == UNWRITABLE:
-            click.echo(f"The output cannot be written: {gone}.", err=True)
+            say(f"The output cannot be written: {gone}.", err=True)
         # Python would complain once more when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return gone.exit_code
@@ -108,7 +109,7 @@ def _our_bug() -> int:
     import traceback  # noqa: PLC0415
 
     traceback.print_exc()
-    click.echo(
+    say(
         f"\nThis is a bug of dataflow-conformance {__version__} (Python {platform.python_version()}, "
         f"{platform.system()}). Please report it with the lines above and the files you gave.",
         err=True,

@@ -22,6 +22,7 @@ from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
 from conformance.cli.options import FILE, as_json
 from conformance.cli.progress import progress
+from conformance.cli.say import say
 from conformance.cli.shown import worst
 from conformance.codec import parse, write_text
 from conformance.errors import Unreadable, Unwritable
@@ -68,12 +69,12 @@ def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: b
         with terminated_as_interrupted():
             tallies = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
-        click.echo(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
+        say(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
         raise
     for word, folder in places.items():
         finish(folder)
         if not as_json:
-            click.echo("\n".join(summary(tallies[word], str(folder))))
+            say("\n".join(summary(tallies[word], str(folder))))
     if len(places) > 1:
         _compare(top, {word: (tallies[word], Results(folder)) for word, folder in places.items()}, as_json=as_json)
     return worst([EXIT[tally.verdict[0]] for tally in tallies.values()])
@@ -173,12 +174,12 @@ def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: b
         click.echo("\n".join(json.dumps({"event": "disagreement", **each}) for each in encoded))
         return
     differing = [each for each in found if each.comparison == "differing"]
-    click.echo(
+    say(
         f"side by side: {len(found) - len(differing)} cases differ as they may, {len(differing)} because an engine is "
         f"wrong; all of them: {top / COMPARISON}"
     )
     for each in differing[:SHOWN]:
-        click.echo("\n".join(_side_by_side(each)))
+        say("\n".join(_side_by_side(each)))
 
 
 def _side_by_side(found: Disagreement) -> list[str]:

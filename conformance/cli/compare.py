@@ -7,6 +7,7 @@ import click
 
 from conformance.campaign.differential import first_difference
 from conformance.cli.options import FILE, as_json, seconds
+from conformance.cli.say import say
 from conformance.cli.shown import INCONCLUSIVE, VIOLATES, show
 from conformance.codec import read_case, read_observations
 from conformance.judge import Budget, Inconclusive, Violates, judge
@@ -36,9 +37,9 @@ def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -
     if as_json:
         click.echo(json.dumps({"comparison": answer, "first": place}))
         return code
-    click.echo(answer + (f", first in epoch {place['epoch']} of `{place['stream']}`" if place else ""))
+    say(answer + (f", first in epoch {place['epoch']} of `{place['stream']}`" if place else ""))
     for file, verdict in zip((one, other), verdicts, strict=True):
         if isinstance(verdict, Violates | Inconclusive):
-            click.echo(f"{file}:")
+            say(f"{file}:")
             show(verdict)
     return code

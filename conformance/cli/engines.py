@@ -6,6 +6,7 @@ import attrs
 import click
 
 from conformance.cli.options import as_json
+from conformance.cli.say import say
 from conformance.engine import Description
 from conformance.errors import ConformanceError, UnknownEngine
 from conformance.registry import engine, names
@@ -20,13 +21,11 @@ def engines(as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(_encode(name, description, why)))
         elif description is None:
-            click.echo(f"{name}: {why}")
+            say(f"{name}: {why}")
         else:
             can = description.capabilities
             failures = ", ".join(sorted(can.failures)) or "none"
-            click.echo(
-                f"{name} {description.info.version}: ready; failures: {failures}; programs: {len(can.programs)} of 10"
-            )
+            say(f"{name} {description.info.version}: ready; failures: {failures}; programs: {len(can.programs)} of 10")
 
 
 def _try(name: str) -> tuple[Description | None, str]:

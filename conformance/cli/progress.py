@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from conformance.campaign.events import Event, Examined, GaveUp, Judged, Shrunk
 from conformance.campaign.tally import Tally
+from conformance.cli.say import say
+from conformance.errors import printable
 
 EVERY = 10.0
 """Seconds between two plain lines."""
@@ -36,17 +38,22 @@ def counts_of(tally: Tally) -> str:
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
+def _plain(text: str) -> TextColumn:
+    """Text is text: an engine's words are no markup."""
+    return TextColumn(text, markup=False)
+
+
 class Bars:
     """A bar for each engine, with what is left, how fast it goes, and the verdicts."""
 
     def __init__(self) -> None:
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            _plain("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[pace]}"),
+            _plain("{task.fields[pace]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[counts]}"),
+            _plain("{task.fields[counts]}"),
             console=Console(stderr=True),
         )
         self._rate = Rate()
@@ -62,13 +69,13 @@ class Bars:
 
     def begin(self, engine: str, total: int) -> None:
         self._rate = Rate()
-        self._task = self._bars.add_task(engine, total=total, pace="", counts="")
+        self._task = self._bars.add_task(printable(engine), total=total, pace="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
             self._bars.update(self._task, advance=1, pace=self._rate.tick(), counts=counts_of(tally))
         elif said := words(event, tally):
-            self._bars.update(self._task, counts=said)
+            self._bars.update(self._task, counts=printable(said))
 
 
 class Lines:
@@ -101,8 +108,7 @@ class Lines:
 
     def _say(self, what: str) -> None:
         self._due = monotonic() + EVERY
-        sys.stderr.write(f"{self._engine}: {what}\n")
-        sys.stderr.flush()
+        say(f"{self._engine}: {what}", err=True)
 
 
 class Rate:

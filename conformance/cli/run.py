@@ -10,6 +10,7 @@ from adapters.hosted import Hosted
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds
+from conformance.cli.say import say
 from conformance.cli.shown import exit_code, show, worst
 from conformance.codec import digest, encode_observations, read_case, write_text
 from conformance.codec.verdicts import encode_verdict
@@ -83,7 +84,7 @@ def _tell_failure(word: str, error: ConformanceError, *, as_json: bool) -> None:
     if as_json:
         line = {"engine": word, "verdict": "error", "because": f"{type(error).__name__}: {error}"}
         click.echo(json.dumps(line))
-    click.echo(f"{word}: {type(error).__name__}: {error}", err=True)
+    say(f"{word}: {type(error).__name__}: {error}", err=True)
 
 
 def _tell(word: str, case: Case, seen: Observations, verdict: Verdict, *, as_json: bool) -> None:
@@ -91,5 +92,5 @@ def _tell(word: str, case: Case, seen: Observations, verdict: Verdict, *, as_jso
         line = {"engine": word, "fired": len(seen.fired), "of": len(case.failures), **encode_verdict(verdict)}
         click.echo(json.dumps(line))
         return
-    click.echo(f"{word}: {len(seen.fired)} of {len(case.failures)} failures fired")
+    say(f"{word}: {len(seen.fired)} of {len(case.failures)} failures fired")
     show(verdict)

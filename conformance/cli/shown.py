@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-import click
-
+from conformance.cli.say import say
 from conformance.judge import Conforms, Inconclusive, Verdict, Violates
 
 CONFORMS, VIOLATES, INCONCLUSIVE = 0, 1, 3
@@ -31,10 +30,10 @@ def show(verdict: Verdict) -> None:
     """A verdict, for people."""
     match verdict:
         case Conforms(witness=witness, epochs=epochs):
-            click.echo(f"conforms: {epochs} epochs, explained by a failure-free execution of {len(witness)} steps")
+            say(f"conforms: {epochs} epochs, explained by a failure-free execution of {len(witness)} steps")
         case Inconclusive(because=because):
-            click.echo(f"inconclusive: {because}")
+            say(f"inconclusive: {because}")
         case Violates(guarantee=guarantee, findings=findings):
-            click.echo(f"violates; the strongest guarantee left is {guarantee}")
+            say(f"violates; the strongest guarantee left is {guarantee}")
             for finding in findings:
-                click.echo(f"  {finding.diagnosis}: {finding.because}")
+                say(f"  {finding.diagnosis}: {finding.because}")

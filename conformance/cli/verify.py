@@ -8,6 +8,7 @@ import click
 from conformance.campaign.verify import read_certificate
 from conformance.campaign.verify import verify as problems_of
 from conformance.cli.options import FILE, as_json
+from conformance.cli.say import say
 
 
 @click.command()
@@ -21,7 +22,7 @@ def verify(certificate: Path, as_json: bool) -> int:
         click.echo(json.dumps({"verified": not problems, "verdict": said.get("verdict"), "problems": problems}))
     else:
         for problem in problems:
-            click.echo(problem)
+            say(problem)
         if not problems:
-            click.echo(f"verified: {said['word']}, {said['verdict']}; {len(said['files'])} files are as they were")
+            say(f"verified: {said['word']}, {said['verdict']}; {len(said['files'])} files are as they were")
     return 1 if problems else 0
