@@ -40,9 +40,12 @@ class Patience:
 
     start: float = 120.0
 
-    def silence(self, deadline: float) -> float:
-        """A case's own deadline, and more: an adapter that notices a stall needs a moment to say so."""
-        return 1.25 * deadline + 1.0
+    def silence(self, deadline: float, together: int) -> float:
+        """
+        A case's own deadline, and more: an adapter that notices a stall needs a moment to say so. Of cases that run at
+        once, each adds a tenth.
+        """
+        return 1.25 * deadline * (1 + (together - 1) / 10) + 1.0
 
 
 @define
@@ -121,7 +124,7 @@ class Stdio:
     def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:
         """The answers of cases that run at once, in the order in which they were given."""
         waiting = list(runs)
-        silence = self._patience.silence(max(run.job.seconds for run in runs.values()))
+        silence = self._patience.silence(max(run.job.seconds for run in runs.values()), len(runs))
         over = monotonic() + silence * len(runs)
         allowed = pipe.received + LARGEST_FILE * len(runs)
         while waiting:

@@ -1,0 +1,158 @@
+"""
+What runs in Spark's Python workers: one task of one case, for one epoch.
+
+A task's state is in Spark's state store and nowhere else. Its input is put in order by sequence number, as Spark keeps
+none between partitions; all that is remembered between attempts is which failures have struck.
+"""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from rpds import HashTrieMap, HashTrieSet
+
+from adapters.spark.layout import PASSED_ON, Layout
+from conformance.case import BORDER, Crash, Failure, Kill
+
+ROW = "case int, task string, inp int, stream string, epoch int, seq int, value string"
+COLUMNS = [field.split()[0] for field in ROW.split(", ")]
+"""Addressed to a task's input. `value` is JSON, and null for the border that closes an epoch."""
+
+STATE = "state string"
+
+DRIVER = "driver.pid"
+"""In a query's folder: the process group of the driver."""
+
+
+class Injected(RuntimeError):
+    """The failure that a case asks for."""
+
+
+@frozen
+class Strikes:
+    """The failures of one case, and which have struck: a file each, made by whoever strikes, so each strikes once."""
+
+    folder: str
+    case: int
+    failures: tuple[Failure, ...]
+
+    def place(self, failure: int) -> Path:
+        """The file that says a failure has struck, and how."""
+        return Path(self.folder, "struck", f"{self.case}-{failure}")
+
+    def at(self, task: str, epoch: int, place: int | str, handled: int) -> None:
+        """A task is about to handle an event, or to pass a border: strike, if that is what the case asks for."""
+        for number, failure in enumerate(self.failures):
+            if self.place(number).exists():
+                continue
+            if self._is_here(failure, task, epoch, place, handled):
+                self._strike(number, failure, f"{task} in epoch {epoch}, before {_words(place)}")
+            return
+
+    def _is_here(self, failure: Failure, task: str, epoch: int, place: int | str, handled: int) -> bool:
+        if failure.epoch != epoch:
+            return False
+        if isinstance(failure, Crash):
+            beyond = place == BORDER and (failure.event == BORDER or int(failure.event) >= handled)
+            return failure.task == task and (failure.event == place or beyond)
+        return isinstance(failure, Kill) and (failure.phase or "processing") == "processing"
+
+    def _strike(self, number: int, failure: Failure, where: str) -> None:
+        victim = "an exception in"
+        if isinstance(failure, Kill):
+            victim = "SIGKILL of the Python worker of" if failure.target == "worker" else "SIGKILL of the driver by"
+        try:
+            with self.place(number).open("x", encoding="utf-8") as file:
+                file.write(f"{victim} {where} (process {os.getpid()})")
+        except FileExistsError:
+            return
+        if not isinstance(failure, Kill):
+            raise Injected(where)
+        if failure.target == "worker":
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.killpg(int(Path(self.folder, DRIVER).read_text(encoding="utf-8")), signal.SIGKILL)
+        time.sleep(3600)  # Nobody is there to answer to.
+
+
+def _words(place: int | str) -> str:
+    return "its border" if place == BORDER else f"event {place}"
+
+
+def operator(
+    level: int, batch: Sequence[Layout], folder: str
+) -> Callable[[tuple[int, str], Iterator[Any], Any], Iterator[Any]]:
+    """What Spark calls for each task (and each group that passes rows on) of a level, once in a micro-batch."""
+    import pandas as pd  # noqa: PLC0415 - the rest of this module is for a machine without Spark, too
+
+    strikes = [Strikes(folder, number, each.case.failures) for number, each in enumerate(batch)]
+
+    def run(key: tuple[int, str], chunks: Iterator[Any], state: Any) -> Iterator[Any]:
+        number, name = key
+        rows = [row for chunk in chunks for row in chunk[COLUMNS].itertuples(index=False)]
+        if name == PASSED_ON:
+            made = [(row.stream, row.epoch, row.seq, row.value) for row in rows]
+        else:
+            made = _fold(batch[number], name, rows, state, strikes[number])
+        routes = batch[number].routes
+        yield pd.DataFrame(
+            [
+                (number, task, inp, stream, epoch, seq, value)
+                for stream, epoch, seq, value in made
+                for task, inp in routes[level + 1, stream]
+            ],
+            columns=COLUMNS,
+        )
+
+    return run
+
+
+def _fold(
+    layout: Layout, name: str, rows: Sequence[Any], state: Any, strikes: Strikes
+) -> list[tuple[str, int, int, str | None]]:
+    """One task: its events in an order that takes turns between its inputs, then its border."""
+    task = next(task for task in layout.case.graph.tasks if task.name == name)
+    value = load(state.get[0]) if state.exists else task.program.initial
+    made: list[tuple[str, int, int, str | None]] = []
+    for epoch in sorted({int(row.epoch) for row in rows}):
+        events = sorted(
+            (row for row in rows if row.epoch == epoch and not _is_border(row)), key=lambda row: (row.seq, row.inp)
+        )
+        outputs: list[Any] = []
+        for handled, row in enumerate(events):
+            strikes.at(name, epoch, handled, handled)
+            value, emitted = task.program(value, json.loads(row.value))
+            outputs += emitted
+        strikes.at(name, epoch, BORDER, len(events))
+        made += [(task.output, epoch, seq, json.dumps(each)) for seq, each in enumerate(outputs)]
+        made.append((task.output, epoch, len(outputs), None))
+    state.update((dump(value),))
+    return made
+
+
+def _is_border(row: Any) -> bool:
+    return not isinstance(row.value, str)
+
+
+def dump(value: Any) -> str:
+    """A program's state as JSON."""
+    if isinstance(value, HashTrieSet):
+        return json.dumps({"set": list(value)})
+    if isinstance(value, HashTrieMap):
+        return json.dumps({"map": list(value.items())})
+    if isinstance(value, tuple):
+        return json.dumps({"tuple": list(value)})
+    return json.dumps({"plain": value})
+
+
+def load(text: str) -> Any:
+    """JSON to a program's state."""
+    ((kind, value),) = json.loads(text).items()
+    if kind == "map":
+        return HashTrieMap([(key, each) for key, each in value])
+    kinds: dict[str, Callable[[Any], Any]] = {"set": HashTrieSet, "tuple": tuple}
+    return kinds[kind](value) if kind in kinds else value
