@@ -9,17 +9,22 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 
+from adapters.spark.layout import levels
 from adapters.spark.run import Query
-from conformance.case import Kill, Restart
+from conformance.case import Crash, Kill, Restart
 from conformance.engine import Capabilities, Description, Job
 from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine
 from conformance.observation import EngineInfo, Observations
 
 BATCH = 50
 """Cases in one query."""
+
+RETRYING, DYING = "local[2,1000]", "local[2,1]"
+"""Masters: on one a task that failed is done again, on the other the query dies of it."""
 
 STARTUP = str(Path(__file__).parent / "startup")
 """What makes Spark's Python workers start faster."""
@@ -38,7 +43,7 @@ class Spark:
         if settings:
             raise UnknownEngine(f"spark has no setting {settings[0]!r}; it has none yet")
         self._folder: Path | None = None
-        self._driver: DriverProcess | None = None
+        self._drivers: dict[str, DriverProcess] = {}
         self._queries = 0
 
     def start(self) -> Description:
@@ -49,7 +54,7 @@ class Spark:
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
             raise EngineUnavailable("spark needs Java 17 or 21, on PATH or in JAVA_HOME; found none")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
-        self._driver = DriverProcess("local[2,1000]", {})
+        self._running(RETRYING)
         failures = ["crash", "restart", "kill:worker:processing", "kill:coordinator:processing"]
         return Description(
             EngineInfo("spark", pyspark, {"master": "local", "sink": "file"}),
@@ -58,19 +63,19 @@ class Spark:
         )
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
-        together = [job for job in jobs if not _ends_the_query(job)]
-        shared = dict(zip(map(id, together), self._run(together), strict=True)) if together else {}
+        together = [job for job in jobs if not _wants_a_query_of_its_own(job)]
+        shared = dict(zip(map(id, together), self._run(together, RETRYING), strict=True)) if together else {}
         for job in jobs:
-            yield shared[id(job)] if id(job) in shared else self._run([job])[0]
+            yield shared[id(job)] if id(job) in shared else self._run([job], _master(job))[0]
 
-    def _run(self, jobs: Sequence[Job]) -> list[Observations]:
+    def _run(self, jobs: Sequence[Job], master: str) -> list[Observations]:
         """One query for these cases."""
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / str(self._queries)
         self._queries += 1
         query = Query(folder, jobs)
         until = monotonic() + jobs[0].seconds * (1 + len(jobs) / 10)
-        driver = self._running()
+        driver = self._running(master)
         driver.query(folder)
         while not query.is_done and monotonic() < until:
             query.look()
@@ -79,7 +84,7 @@ class Spark:
                     # The query died with its last attempt; what is durable is where the next one starts.
                     driver.query(folder)
             if driver.is_dead:
-                driver = self._running()
+                driver = self._running(master)
                 driver.query(folder)
             if query.wants_restart():
                 driver.stop_query()
@@ -91,24 +96,44 @@ class Spark:
         shutil.rmtree(folder, ignore_errors=True)
         return query.observations(EngineInfo("spark", version("pyspark"), {"master": "local", "sink": "file"}))
 
-    def _running(self) -> "DriverProcess":
-        if self._driver is None or self._driver.is_dead:
-            self._driver = DriverProcess("local[2,1000]", {})
-        return self._driver
+    def _running(self, master: str) -> "DriverProcess":
+        if master not in self._drivers or self._drivers[master].is_dead:
+            self._drivers[master] = DriverProcess(master, {})
+        return self._drivers[master]
 
     def stop(self) -> None:
-        if self._driver is not None:
-            self._driver.kill()
+        for driver in self._drivers.values():
+            driver.kill()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _ends_the_query(job: Job) -> bool:
+def _wants_a_query_of_its_own(job: Job) -> bool:
     """Whether a failure of this case would be one of every case in its query."""
-    return any(
+    ends_it = any(
         isinstance(failure, Restart) or (isinstance(failure, Kill) and failure.target == "coordinator")
         for failure in job.case.failures
     )
+    return ends_it or _master(job) == DYING
+
+
+def _master(job: Job) -> str:
+    """
+    How a case has to be run so that its failures can all happen.
+
+    Where Spark does a failed task again, it does nothing else again: what stands beside it or above it in the graph is
+    done with that epoch, and cannot fail in it any more. A case that asks for that is run where a failed task is the
+    end of the query, which starts again from its checkpoint and does the whole epoch anew.
+    """
+    level = levels(job.case.graph)
+    level_of = {task.name: level[task.output] for task in job.case.graph.tasks}
+    for one, two in pairwise(job.case.failures):
+        if one.epoch == two.epoch and not isinstance(one, Restart):
+            below = isinstance(one, Crash) and isinstance(two, Crash) and level_of[two.task] > level_of[one.task]
+            same = isinstance(one, Crash) and isinstance(two, Crash) and one.task == two.task
+            if not below and not same:
+                return DYING
+    return RETRYING
 
 
 class DriverProcess:
