@@ -32,6 +32,7 @@ TICK = 0.25
 LONGEST_LOG = 8 * 2**20
 """Bytes; then the log is begun anew, and the one before it is kept."""
 
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -56,6 +57,12 @@ def adopt_orphans() -> None:
     """Whoever loses its parent below us becomes our child instead of init's, where Linux is at hand to do that."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Whoever kills the guard kills the engine, where Linux is at hand to do that."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def end_all() -> None:
@@ -97,6 +104,7 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
             stderr=subprocess.PIPE,
             env={**os.environ, "TMPDIR": str(scratch)},
             start_new_session=True,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - there is one thread here
         )
     except OSError as error:
         return {"cannot": error.strerror or str(error)}

@@ -25,4 +25,5 @@ class Hosted(Stdio):
         else:
             if name != "python":
                 engine(word)  # An unknown name or setting is refused here and now.
-            super().__init__([], log=log, command=[sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), word])
+            serving = [sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), word]
+            super().__init__([], log=log, command=serving, ahead=True)

@@ -20,7 +20,7 @@ from typing import Any
 
 from adapters import guard
 from conformance.codec import parse
-from conformance.codec.strict import LARGEST_FILE
+from conformance.codec.strict import LARGEST_FILE, whole
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
 
 QUOTA = 4 * 2**30
@@ -72,12 +72,14 @@ class Pipe:
         """The next line as JSON; `until` is on the monotonic clock."""
         line = self._line(until)
         try:
-            return parse(line.decode("utf-8"))
+            return whole(parse(line.decode("utf-8")))
         except UnicodeDecodeError as error:
             raise self.failed(f"it printed what is not UTF-8: {quote(line[error.start : error.start + 20])}") from None
         except Malformed as refused:
             # The reason is of a line, and the line says more.
-            raise self.failed(f"it printed what is not JSON: {quote(line.decode('utf-8'))} ({refused.found})") from None
+            raise self.failed(
+                f"it printed what is no answer: {quote(line.decode('utf-8'))} ({refused.found})"
+            ) from None
 
     def _line(self, until: float) -> bytes:
         while (end := self._unread.find(b"\n", self._searched)) < 0:
@@ -126,7 +128,8 @@ class Pipe:
             case {"quota": quota}:
                 return f"it wrote more than {quota:,} bytes into its temporary folder"
             case {"exit": int(code)} if code < 0:
-                return f"it was ended by {signal.Signals(-code).name}"
+                known = {each.value: each.name for each in signal.Signals}
+                return f"it was ended by {known.get(-code, f'signal {-code}')}"
             case {"exit": code}:
                 return f"it ended early, with exit code {code}"
         return "it ended early"
@@ -150,9 +153,8 @@ class Pipe:
             self._close_in_order()
         self._lifeline.close()
         with suppress(subprocess.TimeoutExpired):
+            # A guard that takes longer has much to clean up; it goes on without us, and ends when it is done.
             self._process.wait(GRACE)
-        self._process.kill()
-        self._process.wait()
         for end in (self._in, self._out):
             with suppress(OSError):
                 end.close()

@@ -66,6 +66,7 @@ class Stdio:
         settings: Sequence[str],
         *,
         command: Sequence[str] = (),
+        ahead: bool = False,
         log: Path | None = None,
         patience: Patience | None = None,
         quota: int = QUOTA,
@@ -77,6 +78,7 @@ class Stdio:
         if not self._command:
             raise UnknownEngine("stdio wants a command line, as in stdio:./my-adapter")
         self._patience = patience or Patience()
+        self._ahead = ahead
         self._log = log
         self._quota = quota
         self._pipe: Pipe | None = None
@@ -112,12 +114,11 @@ class Stdio:
             pipe.send(encode_batch([(id_, run.job) for id_, run in runs.items()]))
             yield from self._gather(pipe, description, runs)
             return
-        # One after the other; the next is on its way while this one runs, so that the engine need not wait for us.
+        # One after the other. To an engine that reads one request at a time the next is sent while this one runs, so
+        # that it need not wait for us.
         waiting = iter(runs.items())
-        for id_, run in islice(waiting, 1):
-            pipe.send(encode_run(id_, run.job))
-        for id_, run in runs.items():
-            for next_id, following in islice(waiting, 1):
+        for number, (id_, run) in enumerate(runs.items()):
+            for next_id, following in islice(waiting, 2 if self._ahead and number == 0 else 1):
                 pipe.send(encode_run(next_id, following.job))
             yield from self._gather(pipe, description, {id_: run})
 
@@ -131,12 +132,15 @@ class Stdio:
             value = pipe.receive(min(over, monotonic() + silence))
             if pipe.received > allowed:
                 raise pipe.failed(f"it printed more than {LARGEST_FILE >> 20} MiB for a case")
+            ready = []
             try:
                 self._note(runs, decode_answer(value))
+                while waiting and runs[waiting[0]].ended is not None:
+                    ready.append(_observations(runs[waiting[0]], description))
+                    del waiting[0]
             except Malformed as refused:
                 raise pipe.failed(f"what it answers is refused: {refused}") from None
-            while waiting and runs[waiting[0]].ended is not None:
-                yield _observations(runs[waiting.pop(0)], description)
+            yield from ready
 
     def _note(self, runs: dict[int, _Run], answer: Answer) -> None:
         run = runs.get(answer.id)

@@ -51,6 +51,7 @@ class Certified:
 
     def check(self, guarantee: str) -> None:
         """Fails unless this guarantee holds; how it is broken, and how to see it, is in the message."""
+        from conformance.errors import printable  # noqa: PLC0415
         from reports.summary import failure  # noqa: PLC0415
 
         if guarantee not in GUARANTEES:
@@ -60,7 +61,7 @@ class Certified:
             raise Broken(failure(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
             why = self.tally.why_unknown
-            raise Broken(f"{verdict}: {why[1] if why else ''}\nresults: {self.folder}")
+            raise Broken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")
 
 
 class Campaigns:
@@ -68,13 +69,21 @@ class Campaigns:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._known: dict[str, Certified] = {}
+        self._known: dict[str, Certified | Broken] = {}
 
     def __call__(self, word: str) -> Certified:
         """Certify an engine, the first time; its campaign."""
+        from conformance.errors import ConformanceError, printable  # noqa: PLC0415
+
         if word not in self._known:
-            self._known[word] = self._certify(word)
-        return self._known[word]
+            try:
+                self._known[word] = self._certify(word)
+            except ConformanceError as error:
+                self._known[word] = Broken(printable(f"{type(error).__name__}: {error}"))
+        found = self._known[word]
+        if isinstance(found, Broken):
+            raise found
+        return found
 
     def _certify(self, word: str) -> Certified:
         from conformance.campaign.results import point_latest  # noqa: PLC0415

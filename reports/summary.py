@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from conformance.campaign.certificate import meaning, reproduction
 from conformance.campaign.events import PROMISES, Examined, Promise, broken_by
 from conformance.campaign.tally import Tally
+from conformance.errors import printable
 
 
 def failure(tally: Tally, promise: Promise, folder: str = "") -> str:
@@ -20,7 +21,7 @@ def failure(tally: Tally, promise: Promise, folder: str = "") -> str:
         lines += _examination(examined)
     if shrunk is not None:
         lines.append(f"See it: {reproduction(tally, shrunk, folder)}")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _examination(examined: Examined) -> Iterator[str]:
@@ -33,6 +34,10 @@ def _examination(examined: Examined) -> Iterator[str]:
 
 def summary(tally: Tally, folder: str) -> Iterator[str]:
     """What to know at the end, line by line; what to do next comes last."""
+    return map(printable, _summary(tally, folder))
+
+
+def _summary(tally: Tally, folder: str) -> Iterator[str]:
     verdict, because = tally.verdict
     word = tally.began.engine if tally.began else "engine"
     yield f"{word}: {verdict}. {because}"

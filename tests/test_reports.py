@@ -23,7 +23,7 @@ def parsed(text):
 
 def hostile(said):
     events = [
-        began(engine=said),
+        began(engine="<script>&'"),
         judged(0, "violates", "lost"),
         examined(0),
         judged(1, "error"),

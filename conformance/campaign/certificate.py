@@ -4,6 +4,7 @@ The certificate: what a campaign says of an engine, made from its events and its
 It holds no time but the day it was begun, so the same campaign gives the same certificate, interrupted or not.
 """
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -12,8 +13,8 @@ from typing import Any, get_args
 
 from conformance.campaign.events import PROMISES, Event, Judged, Outcome, Promise, Shrunk
 from conformance.campaign.journal import CONVERTER
+from conformance.campaign.plan import plan_of
 from conformance.campaign.results import Results
-from conformance.campaign.runner import plan_of
 from conformance.campaign.tally import Tally
 from generators import SITUATIONS, situations
 
@@ -59,6 +60,11 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
     }
 
 
+def written(certified: dict[str, Any]) -> str:
+    """A certificate as the text of its file."""
+    return json.dumps(certified, indent=2, ensure_ascii=False) + "\n"
+
+
 def _guarantee(tally: Tally, promise: Promise) -> dict[str, Any]:
     cases = [judged.id for judged in tally.violations(promise)]
     shrunk = tally.shrunk.get(promise)
@@ -71,13 +77,17 @@ def _guarantee(tally: Tally, promise: Promise) -> dict[str, Any]:
 
 
 def meaning(tally: Tally) -> str:
-    """What it means that nothing was found, if nothing was. Only drawn cases are a sample of anything."""
-    sample = [judged for judged in tally.exercised if judged.id.startswith("generated-")]
+    """
+    What it means that nothing was found, if nothing was.
+
+    Only drawn cases are a sample of anything, and those without a failure are none of recovery.
+    """
+    sample = [judged for judged in tally.exercised if judged.id.startswith("generated-") and judged.fired]
     if any(tally.broken(judged) for judged in tally.judged.values()) or not sample:
         return ""
     below = min(1.0, RULE_OF_THREE / len(sample))
     return (
-        f"No violation in {len(sample)} generated cases: "
+        f"No violation in {len(sample)} generated cases with failures: "
         f"with {CONFIDENCE:.0%} confidence, below {below:.1%} of such cases violate."
     )
 

@@ -7,8 +7,7 @@ from time import monotonic
 from attrs import evolve, frozen
 
 from conformance.campaign.events import Examined, Judged, Promise, Rate, Shrunk, Size
-from conformance.campaign.examine import PATIENCE, RUNS
-from conformance.campaign.merge import merged
+from conformance.campaign.examine import PATIENCE, RUNS, as_one
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import COUNTEREXAMPLES
 from conformance.campaign.shrink import Question, smallest
@@ -86,7 +85,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     together = examined is not None and examined.batch is not None and examined.batch.failed > 0
     if together:
         first = origin.index - origin.index % batch
-        start = merged([each.case for each in islice(plan, first, first + batch)])
+        start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
     question.steady = _is_steady(examined)
     if origin.sinks_only and not question.breaks(question.run(start)):
         # It takes the engine without taps to show it.

@@ -17,7 +17,7 @@ from conformance.judge.verdict import QUOTED
 from conformance.observation import Observations
 from conformance.programs import Event
 
-Comparison: TypeAlias = Literal["equal", "compatible", "differing"]
+Comparison: TypeAlias = Literal["compatible", "differing", "inconclusive"]
 
 
 def first_difference(one: Observations, other: Observations) -> dict[str, Any] | None:
@@ -63,15 +63,22 @@ def disagreements(engines: Mapping[str, tuple[Tally, Results]]) -> Iterator[Disa
             yield found
 
 
+def _comparison(outcomes: set[Outcome]) -> Comparison:
+    if "violates" in outcomes:
+        return "differing"
+    return "compatible" if outcomes == {"conforms"} else "inconclusive"
+
+
 def _disagreement(name: str, seen: Mapping[str, Observations], outcomes: Mapping[str, Outcome]) -> Disagreement | None:
     for one, other in combinations(seen, 2):
         place = first_difference(seen[one], seen[other])
         if place is not None:
             stream, epoch = place["stream"], place["epoch"]
-            last = {word: each.observations[-1].streams[stream][epoch - 1 : epoch] for word, each in seen.items()}
+            shown = {word: each.observations[-1].streams for word, each in seen.items() if each.observations}
+            last = {word: streams.get(stream, ())[epoch - 1 : epoch] for word, streams in shown.items()}
             return Disagreement(
                 name,
-                "differing" if "violates" in outcomes.values() else "compatible",
+                _comparison(set(outcomes.values())),
                 stream,
                 epoch,
                 {word: epochs[0][:QUOTED] if epochs else None for word, epochs in last.items()},

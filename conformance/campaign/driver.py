@@ -20,12 +20,13 @@ from conformance.observation import Observations
 Answer: TypeAlias = Observations | EngineFailed
 
 
-def answers(engine: Stdio, jobs: Sequence[Job]) -> Iterator[Answer]:
+def answers(engine: Stdio, description: Description, jobs: Sequence[Job]) -> Iterator[Answer]:
     """
     One answer for each job, in their order: what was observed, or how the engine failed.
 
-    An engine that fails is started anew. Which case of a batch it failed on is not known; the first that it had not
-    answered is what it was at, if it runs one after the other, so that one is the error and those behind it run again.
+    An engine that fails is started anew. If it runs one case after the other, it failed on the first that it had not
+    answered. If it runs them at once, which one it was is found out by running those that are left one by one; if none
+    of them fails alone, the first is the error all the same: the engine did fail.
     """
     waiting = list(jobs)
     while waiting:
@@ -34,16 +35,24 @@ def answers(engine: Stdio, jobs: Sequence[Job]) -> Iterator[Answer]:
                 del waiting[0]
                 yield seen
         except EngineFailed as failed:
+            _start_again(engine, description)
+            if description.batch > 1 and len(waiting) > 1:
+                alone = [answer for job in waiting for answer in answers(engine, description, [job])]
+                if not any(isinstance(answer, EngineFailed) for answer in alone):
+                    alone[0] = failed
+                yield from alone
+                return
             del waiting[0]
             yield failed
-            _start_again(engine)
 
 
-def _start_again(engine: Stdio) -> None:
+def _start_again(engine: Stdio, description: Description) -> None:
     try:
-        engine.start()
+        again = engine.start()
     except EngineFailed as error:
         raise EngineUnavailable(f"it failed, and cannot be started again: {error}") from error
+    if again != description:
+        raise EngineUnavailable("it failed, and says something else of itself now that it was started again")
 
 
 @frozen
@@ -75,6 +84,7 @@ class Driver:
         self._judges = judges
         self._batches: SimpleQueue[Sequence[Planned] | None] = SimpleQueue()
         self._answers: SimpleQueue[Ran | EngineFailed | Dead] = SimpleQueue()
+        self._open = 0
         self._thread = threading.Thread(target=self._drive, name="engine", daemon=True)
         self._thread.start()
 
@@ -82,7 +92,7 @@ class Driver:
         try:
             while (batch := self._batches.get()) is not None:
                 jobs = [self._description.suited(planned.job(self._deadline)) for planned in batch]
-                for planned, answer in zip(batch, answers(self._engine, jobs), strict=True):
+                for planned, answer in zip(batch, answers(self._engine, self._description, jobs), strict=True):
                     if isinstance(answer, EngineFailed):
                         self._answers.put(answer)
                     else:
@@ -92,6 +102,7 @@ class Driver:
 
     def give(self, batch: Sequence[Planned]) -> None:
         """Another batch, to be run when those before it are done."""
+        self._open += len(batch)
         self._batches.put(batch)
 
     def take(self) -> Ran | EngineFailed:
@@ -99,6 +110,7 @@ class Driver:
         answer = self._answers.get()
         if isinstance(answer, Dead):
             raise answer.of
+        self._open -= 1
         return answer
 
     def __enter__(self) -> Self:
@@ -107,8 +119,8 @@ class Driver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """No more batches. If something went wrong, what is being run is given up."""
+        """No more batches. What nobody has taken yet, nobody will: it is given up."""
         self._batches.put(None)
-        if kind is not None:
+        if self._open:
             self._engine.kill()
         self._thread.join()

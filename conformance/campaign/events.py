@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from conformance.engine import Capabilities, Description
+from conformance.errors import Malformed, quote
 from conformance.judge.verdict import Diagnosis, Finding
 
 Outcome: TypeAlias = Literal["conforms", "violates", "inconclusive", "not exercised", "unsupported", "error"]
@@ -27,6 +28,9 @@ PROMISES: dict[Promise, tuple[Diagnosis, ...]] = {
     "liveness": ("stalled",),
 }
 """What an engine promises, and the diagnoses that break each promise."""
+
+PROFILE_NAMES = ("quick", "standard", "deep")
+MOST_CASES = 10**9
 
 STALLED: Diagnosis = "stalled"
 
@@ -81,6 +85,16 @@ class Began:
     system: str
     machine: str
     date: str
+
+    def __attrs_post_init__(self) -> None:
+        if (
+            self.profile not in PROFILE_NAMES
+            or not 0 <= self.cases <= MOST_CASES
+            or not 0 < self.deadline < float("inf")
+        ):
+            raise Malformed(quote(self.profile), "a profile, a number of cases and a deadline that there are")
+        if not self.engine.isprintable() or self.seed < 0:
+            raise Malformed(quote(self.engine), "the name of an engine")
 
 
 @frozen

@@ -14,8 +14,9 @@ from conformance.campaign.events import STALLED, Examined, Judged, Outcome, Rate
 from conformance.campaign.judging import Ruling, on_sinks, outcome
 from conformance.campaign.merge import merged
 from conformance.campaign.plan import Planned, job_of
+from conformance.case import Case
 from conformance.engine import Description, Job
-from conformance.errors import EngineFailed
+from conformance.errors import EngineFailed, Malformed
 from conformance.observation import Observations
 
 RUNS = 20
@@ -36,7 +37,7 @@ class Bench:
 
     def run(self, job: Job) -> tuple[Outcome, Ruling, Observations | None]:
         """One run, judged."""
-        (answer,) = answers(self.engine, [self.description.suited(job)])
+        (answer,) = answers(self.engine, self.description, [self.description.suited(job)])
         if isinstance(answer, EngineFailed):
             return "error", Ruling("inconclusive", str(answer)), None
         return *outcome(job.case, answer), answer
@@ -64,10 +65,8 @@ def examine(
         stall = stalls(ruling)
     alone = Rate(0, 0) if only_stalls else repeats(bench, job, RUNS)
     together = None
-    if alone.runs and not alone.failed and len(batch) > 1:
-        together = repeats(
-            bench, job_of(merged([each.case for each in batch]), sinks_only=False, deadline=bench.deadline), BATCH_RUNS
-        )
+    if alone.runs and not alone.failed and (all_of_them := as_one(bench.description, batch)) is not None:
+        together = repeats(bench, job_of(all_of_them, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
     calm, _, _ = bench.run(evolve(job, case=evolve(case, failures=())))
     return Examined(
         planned.index,
@@ -77,6 +76,17 @@ def examine(
         batch=together,
         stall=stall,
     )
+
+
+def as_one(description: Description, batch: list[Planned]) -> Case | None:
+    """The cases that ran at once, as one; None where there is only one, or where that is more than an engine can do."""
+    can = description.capabilities
+    ran = [planned.case for planned in batch if not can.unsupported(planned.case)]
+    try:
+        together = merged(ran) if len(ran) > 1 else None
+    except Malformed:
+        return None
+    return together if together is not None and not can.unsupported(together) else None
 
 
 def repeats(bench: Bench, job: Job, most: int) -> Rate:

@@ -5,6 +5,7 @@ What was being written when we were killed is half a line without an end; readin
 over it.
 """
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from cattrs.strategies import configure_tagged_union
 
 from conformance.campaign.events import EVENTS, Event
 from conformance.codec import parse
-from conformance.errors import Malformed, Unreadable
+from conformance.codec.strict import whole
+from conformance.errors import Malformed, Unreadable, Unwritable
 from conformance.programs import Event as StreamEvent
 
 
@@ -39,7 +41,7 @@ def encode_event(event: Event) -> dict[str, Any]:
 
 def decode_event(value: Any) -> Event:
     """JSON to an event."""
-    if not isinstance(value, dict) or value.get("event") not in EVENTS:
+    if not isinstance(value, dict) or not isinstance(kind := value.get("event"), str) or kind not in EVENTS:
         raise Malformed("no such event", "one of " + ", ".join(EVENTS), path=("event",))
     try:
         return CONVERTER.structure(value, Event)  # type: ignore[arg-type] # a union is a type to cattrs
@@ -65,7 +67,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[Event, int]]:
             return
         end += len(line)
         try:
-            yield decode_event(parse(line.decode("utf-8"))), end
+            yield decode_event(whole(parse(line.decode("utf-8")))), end
         except UnicodeDecodeError:
             raise Malformed(f"what is not UTF-8 in line {number}", "an event", file=str(path)) from None
         except Malformed as refused:
@@ -77,14 +79,16 @@ class Journal:
     """A journal that is being written."""
 
     def __init__(self, path: Path) -> None:
-        self.events: list[Event] = []
-        end = 0
-        if path.exists():
-            for event, place in _whole_lines(path):
-                self.events.append(event)
-                end = place
         self._file = path.open("ab")
-        self._file.truncate(end)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            hint = "Wait for it, or give another folder."
+            raise Unwritable(str(path.parent), "another process is at this campaign", hint) from None
+        lines = list(_whole_lines(path))
+        self.events = [event for event, _ in lines]
+        self._file.truncate(lines[-1][1] if lines else 0)
 
     def write(self, event: Event) -> None:
         """Append an event, and wait until it is on the disk."""

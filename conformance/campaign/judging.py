@@ -104,9 +104,10 @@ class Judges:
 
     def close(self) -> None:
         """End them, whatever they are at."""
+        workers = list((self._pool._processes or {}).values())  # noqa: SLF001 - Python 3.14 has a public way
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
-            child.kill()
+        for worker in workers:
+            worker.kill()
         self._pool.shutdown(wait=True)
 
 

@@ -1,12 +1,15 @@
 """Which cases a campaign runs, in which order, and what is observed of each: a value, so any process can tell."""
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import version
 from itertools import islice
 
 from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
+from conformance import __version__
+from conformance.campaign.events import Began
 from conformance.case import Case, Kill
 from conformance.engine import EVERYTHING, Capabilities, Job
 from generators import DEEP, DEFAULT, cases, corpus
@@ -57,6 +60,11 @@ def job_of(case: Case, *, sinks_only: bool, deadline: float) -> Job:
     return Job(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
 
 
+@cache
+def _corpus() -> tuple[tuple[str, Case], ...]:
+    return tuple(corpus().items())
+
+
 @frozen(slots=False)
 class Plan:
     """The corpus, then so many generated cases."""
@@ -76,19 +84,15 @@ class Plan:
         """What this plan draws from."""
         return cases(capabilities=self.capabilities, size=PROFILES[self.profile].size)
 
-    @cached_property
-    def _corpus(self) -> dict[str, Case]:
-        return corpus()
-
     def __len__(self) -> int:
-        return len(self._corpus) + self.number
+        return len(_corpus()) + self.number
 
     def __iter__(self) -> Iterator[Planned]:
-        for index, (name, case) in enumerate(self._corpus.items()):
+        for index, (name, case) in enumerate(_corpus()):
             yield Planned(index, name, case)
         for place, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
             named = evolve(case, name=f"generated {place} of seed {self.seed}")
-            yield Planned(len(self._corpus) + place - 1, f"generated-{place:05}", named, number)
+            yield Planned(len(_corpus()) + place - 1, f"generated-{place:05}", named, number)
 
     def _generated(self) -> Iterator[tuple[int, Case]]:
         kills = PROFILES[self.profile].kills
@@ -98,3 +102,13 @@ class Plan:
                     continue
                 kills -= 1
             yield number, case
+
+
+def versions() -> tuple[str, str]:
+    """What decides, besides a seed, which cases are drawn: our own version, and that of Hypothesis."""
+    return __version__, version("hypothesis")
+
+
+def plan_of(began: Began) -> Plan:
+    """The plan that a campaign began with."""
+    return Plan(began.profile, began.cases, began.seed, began.capabilities)

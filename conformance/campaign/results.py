@@ -48,16 +48,26 @@ class Results:
         journal = self.folder / JOURNAL
         return journal.is_file() and bool(read_events(journal))
 
+    def forget_beginning(self) -> None:
+        """Take back a beginning behind which nothing happened: its companions were never begun."""
+        journal = self.folder / JOURNAL
+        if journal.is_file() and len(read_events(journal)) <= 1:
+            journal.unlink()
+
     def begin(self, began: Began) -> None:
         """The first line of the journal: from here on it can be gone on with."""
         with Journal(self.folder / JOURNAL) as journal:
             journal.write(began)
 
+    def make_folders(self) -> None:
+        """The folders within, where they are missing."""
+        for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+
     def make(self) -> None:
         """The folder; refused if there is something in it, but for what a campaign leaves that never began."""
         try:
-            for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            self.make_folders()
             taken = any(place != JOURNAL for place in self.files()) or self.begun
         except OSError as error:
             raise Unwritable(str(self.folder), error.strerror or str(error), "Give another folder.") from None
@@ -67,10 +77,13 @@ class Results:
 
     def journal(self) -> Journal:
         """The journal, to be read and written on."""
-        for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES):
-            for unfinished in (self.folder / name).glob(".*.part"):
-                unfinished.unlink()
+        self.tidy()
         return Journal(self.folder / JOURNAL)
+
+    def tidy(self) -> None:
+        """Remove what was being written when somebody was killed."""
+        for unfinished in self.folder.rglob(".*.part"):
+            unfinished.unlink()
 
     def log(self) -> Path:
         """Where the engine's stderr is kept."""
@@ -86,7 +99,7 @@ class Results:
         """A case, and what was observed of it."""
         write_case(self._place(CASES, name), case)
         if seen is not None:
-            text = json.dumps(encode_observations(seen), separators=(",", ":"))
+            text = json.dumps(encode_observations(seen), separators=(",", ":"), ensure_ascii=False)
             write_text(self._place(OBSERVATIONS, name), text + "\n")
 
     def case(self, name: str) -> Case:
@@ -105,16 +118,22 @@ class Results:
         return place
 
     def files(self) -> Iterator[str]:
-        """Every file that a certificate vouches for, in order: all but itself, the logs, and pages made from it."""
+        """Everything that a certificate vouches for, in order: all but itself and the logs."""
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder).as_posix()
-            vouched = not place.startswith((f"{LOGS}/", "report")) and place != CERTIFICATE
-            if vouched and (path.is_file() or path.is_symlink()):
+            vouched = not place.startswith(f"{LOGS}/") and place != CERTIFICATE
+            if vouched and (path.is_symlink() or not path.is_dir()):
                 yield place
 
     def digests(self) -> dict[str, str]:
-        """The SHA-256 of each of these files."""
-        return {place: hashlib.sha256((self.folder / place).read_bytes()).hexdigest() for place in self.files()}
+        """The SHA-256 of each of these files. What is no file of its own has none."""
+        return {place: _digest(self.folder / place) for place in self.files()}
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink() or not path.is_file():
+        return "not a file"
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def point_latest(folder: Path, *, within: Path) -> None:

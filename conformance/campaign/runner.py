@@ -26,13 +26,13 @@ from conformance.campaign.events import (
 )
 from conformance.campaign.examine import Bench, examine
 from conformance.campaign.judging import Judges
-from conformance.campaign.plan import Plan, Planned
+from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import Sensitivity
-from conformance.campaign.shrink import Question
+from conformance.campaign.shrink import EngineGone, Question
 from conformance.campaign.tally import Tally
 from conformance.codec import digest
-from conformance.errors import EngineFailed, EngineUnavailable
+from conformance.errors import EngineFailed, EngineUnavailable, Unreadable
 
 AHEAD = 2
 """Batches that wait for the engine while it runs one, so that it never waits for us."""
@@ -69,8 +69,8 @@ class Campaign:
     def go_on(self, tally: Tally) -> Iterator[Event]:
         """What happens from here on. The tally follows, as whoever takes an event adds it."""
         plan = self.plan
-        sensitivity = Sensitivity(plan, self.judges)
-        for event in self._run_cases(plan, tally):
+        sensitivity = Sensitivity(plan, self.began.description.capabilities, self.judges)
+        for event in self._run_cases(plan, tally) if tally.gave_up is None else ():
             yield event
             sensitivity.advance()
         if tally.gave_up is None:
@@ -79,6 +79,8 @@ class Campaign:
                 yield from self._shrink(plan, tally)
             except EngineUnavailable as gone:
                 yield GaveUp(str(gone))
+            except EngineGone as gone:
+                yield GaveUp(str(gone.__cause__))
         if tally.measured is None:
             yield sensitivity.measured()
         yield Ended()
@@ -145,7 +147,9 @@ class Campaign:
         for index in sorted(waiting, key=lambda index: (planned[index].number is None, index)):
             judged, one = tally.judged[index], planned[index]
             seen = self.results.observations(one.id)
-            assert seen is not None  # noqa: S101 - what violates was seen
+            if seen is None:
+                hint = "Begin anew: the folder has been changed."
+                raise Unreadable(str(self.results.folder), f"what was observed of {one.id} is not there", hint)
             first = index - index % batch
             tried = [each.stall for each in tally.examined.values() if each.stall is not None]
             yield examine(
@@ -184,8 +188,3 @@ def _errors_at_the_end(tally: Tally) -> int:
     """How many of the last cases were errors, in a row."""
     latest = reversed(tally.judged.values())
     return sum(1 for _ in takewhile(lambda judged: judged.outcome == "error", latest))
-
-
-def plan_of(began: Began) -> Plan:
-    """The plan that a campaign began with."""
-    return Plan(began.profile, began.cases, began.seed, began.capabilities)

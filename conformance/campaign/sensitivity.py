@@ -18,7 +18,7 @@ from conformance.campaign.events import Measured
 from conformance.campaign.judging import Judges, rule
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
-from conformance.engine import Job
+from conformance.engine import Capabilities, Job
 from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
 from generators import cases, collect
 
@@ -96,14 +96,14 @@ MOST_CASES = 200
 
 
 @lru_cache(maxsize=1)
-def _first(plan: Plan) -> list[Planned]:
-    return list(islice(plan, MOST_CASES))
+def _first(plan: Plan, can: Capabilities) -> list[Planned]:
+    return [each for each in islice(plan, MOST_CASES) if not can.unsupported(each.case)]
 
 
-def kills(plan: Plan, mutant: str) -> bool:
-    """Whether the first cases of a plan convict a broken engine."""
-    machine = MUTANTS[mutant]
-    return any(rule(each.case, machine(each.job(0)).run()).verdict == "violates" for each in _first(plan))
+def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
+    """How many of the first cases of a plan an engine can run, and whether they convict a broken one."""
+    machine, cases = MUTANTS[mutant], _first(plan, can)
+    return len(cases), any(rule(each.case, machine(each.job(0)).run()).verdict == "violates" for each in cases)
 
 
 class Sensitivity:
@@ -113,21 +113,23 @@ class Sensitivity:
     One mutant at a time, so that verdicts on the engine do not queue behind them.
     """
 
-    def __init__(self, plan: Plan, judges: Judges) -> None:
+    def __init__(self, plan: Plan, can: Capabilities, judges: Judges) -> None:
         self._plan = evolve(plan)
+        self._can = can
         self._judges = judges
         self._left = list(MUTANTS)
-        self._asked: dict[str, Future[bool]] = {}
+        self._asked: dict[str, Future[tuple[int, bool]]] = {}
 
     def advance(self) -> None:
         """Try the next mutant, if the one before is done."""
         if self._left and all(future.done() for future in self._asked.values()):
             mutant = self._left.pop(0)
-            self._asked[mutant] = self._judges.submit(kills, self._plan, mutant)
+            self._asked[mutant] = self._judges.submit(kills, self._plan, self._can, mutant)
 
     def measured(self) -> Measured:
         """The figures, once all are done."""
-        self._asked |= {mutant: self._judges.submit(kills, self._plan, mutant) for mutant in self._left}
+        self._asked |= {mutant: self._judges.submit(kills, self._plan, self._can, mutant) for mutant in self._left}
         self._left = []
-        survived = tuple(mutant for mutant, killed in self._asked.items() if not killed.result())
-        return Measured(min(len(self._plan), MOST_CASES), len(MUTANTS) - len(survived), survived)
+        found = {mutant: future.result() for mutant, future in self._asked.items()}
+        survived = tuple(mutant for mutant, (_, killed) in found.items() if not killed)
+        return Measured(max(cases for cases, _ in found.values()), len(MUTANTS) - len(survived), survived)

@@ -5,22 +5,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from functools import reduce
-from importlib.metadata import version
 from pathlib import Path
 
 from attrs import evolve, frozen
 
 from adapters.hosted import Hosted
-from conformance import __version__
-from conformance.campaign.events import Began, Ended, Event
+from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
 from conformance.campaign.journal import read_events
 from conformance.campaign.judging import Judges
-from conformance.campaign.plan import PROFILES
+from conformance.campaign.plan import PROFILES, plan_of, versions
 from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.campaign.runner import Campaign
 from conformance.campaign.tally import Tally
 from conformance.engine import Capabilities, Description
-from conformance.errors import EngineUnavailable, Unreadable
+from conformance.errors import EngineUnavailable, Malformed, Unreadable, quote
+
+LONGEST = 86_400.0
+MOST = 10**9
 
 
 @frozen
@@ -34,8 +35,19 @@ class Order:
     shrink_runs: int = 500
     shrink_seconds: float = 300.0
 
+    def __attrs_post_init__(self) -> None:
+        for name, most in (("deadline", LONGEST), ("shrink_seconds", LONGEST)):
+            value = getattr(self, name)
+            if not 0 < value <= most:
+                raise Malformed(quote(value), f"more than 0 and at most {most:,.0f} seconds", path=(name,))
+        for name in ("cases", "seed", "shrink_runs"):
+            if (value := getattr(self, name)) is not None and not 0 <= value <= MOST:
+                raise Malformed(quote(value), f"a number from 0 to {MOST:,}", path=(name,))
+
     def began(self, word: str, description: Description, capabilities: Capabilities) -> Began:
         """The first event of a campaign that does this."""
+        if not capabilities.programs:
+            raise EngineUnavailable(f"{word} supports no program that it could be tested with")
         return Began(
             engine=word,
             description=description,
@@ -46,8 +58,8 @@ class Order:
             deadline=self.deadline,
             shrink_runs=self.shrink_runs,
             shrink_seconds=self.shrink_seconds,
-            suite=__version__,
-            hypothesis=version("hypothesis"),
+            suite=versions()[0],
+            hypothesis=versions()[1],
             python=platform.python_version(),
             system=platform.system(),
             machine=platform.machine(),
@@ -115,6 +127,8 @@ def proceed(results: Results) -> Iterator[Event]:
         yield from events
         return
     _check_suite(began)
+    _check_events(began, events, results)
+    results.make_folders()
     engine = Hosted(began.engine, log=results.log())
     with running(engine) as description:
         _check_engine(began, description)
@@ -139,12 +153,22 @@ def _to_the_end(results: Results, engine: Hosted) -> Iterator[Event]:
 
 def _check_suite(began: Began) -> None:
     """Another version makes other cases of a seed."""
-    now = (__version__, version("hypothesis"))
+    now = versions()
     if (began.suite, began.hypothesis) != now:
         raise EngineUnavailable(
             f"the campaign was begun with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, "
             f"and these are {now[0]} and {now[1]}: install those again, or begin anew"
         )
+
+
+def _check_events(began: Began, events: Sequence[Event], results: Results) -> None:
+    """What is to be gone on with is a campaign of this plan."""
+    planned = [each.id for each in plan_of(began)]
+    for event in events:
+        if isinstance(event, Judged | Examined | Shrunk) and not 0 <= event.index < len(planned):
+            raise Malformed(f"case {event.index}", f"one of {len(planned)}", file=str(results.folder / JOURNAL))
+        if isinstance(event, Judged | Shrunk) and event.id != planned[event.index]:
+            raise Malformed(quote(event.id), planned[event.index], file=str(results.folder / JOURNAL))
 
 
 def _check_engine(began: Began, description: Description) -> None:

@@ -23,6 +23,7 @@ from conformance.campaign.judging import Ruling
 from conformance.campaign.plan import job_of
 from conformance.case import Case
 from conformance.codec import digest, encode_case
+from conformance.errors import EngineUnavailable
 
 STEADY = 3
 """How often in a row a case has to fail, to be taken for one that always does."""
@@ -37,6 +38,10 @@ class StillFails(Exception):
 
 class Enough(BaseException):
     """Tells Hypothesis to stop: it lets through what is no Exception."""
+
+
+class EngineGone(BaseException):
+    """The engine cannot be run any more. Hypothesis is not to take that for a failing case."""
 
 
 @define
@@ -69,7 +74,10 @@ class Question:
     def run(self, case: Case) -> Ruling:
         """One run."""
         self.runs += 1
-        _, ruling, _ = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+        try:
+            _, ruling, _ = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+        except EngineUnavailable as gone:
+            raise EngineGone from gone
         return ruling
 
     def breaks(self, ruling: Ruling) -> bool:

@@ -21,6 +21,7 @@ from conformance.campaign.events import (
     Shrunk,
     broken_by,
 )
+from conformance.campaign.plan import plan_of
 
 Summary: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
@@ -105,6 +106,8 @@ class Tally:
         unknown = counts["inconclusive"] + counts["error"] + counts["not exercised"]
         if self.gave_up is not None:
             return "error", f"The engine could not be run to the end: {self.gave_up.because}"
+        if self.ended and self.began is not None and len(self.judged) < len(plan_of(self.began)):
+            return "inconclusive", f"Only {len(self.judged)} of {len(plan_of(self.began))} cases were run."
         if not run:
             return "unsupported", "None of the cases is within what the engine supports."
         if unknown > MOST_UNKNOWN * run:

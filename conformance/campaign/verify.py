@@ -10,15 +10,18 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from conformance.campaign.certificate import FORMAT, certificate
-from conformance.campaign.events import Event, Judged, Outcome
+from conformance.campaign.certificate import FORMAT, certificate, written
+from conformance.campaign.events import Began, Event, Judged, Outcome
 from conformance.campaign.journal import read_events
 from conformance.campaign.judging import Judges, Ruling, outcome
+from conformance.campaign.plan import plan_of, versions
 from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results
 from conformance.campaign.tally import Tally
 from conformance.codec import digest, read
 from conformance.codec.strict import check_format, mapping
+from conformance.engine import Description
 from conformance.errors import ConformanceError, Malformed
+from conformance.observation import Observations
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -44,18 +47,23 @@ def verify(path: Path) -> Iterator[str]:
     except ConformanceError as error:
         yield f"{JOURNAL}: {error}"
         return
-    yield from _cases(events, results)
-    if Tally.of(events).began is None:
+    began = Tally.of(events).began
+    if began is None:
         yield f"{JOURNAL}: it does not say how the campaign began"
         return
+    yield from _cases(began, events, results)
+    yield from _plan(began, events)
     try:
         again = certificate(events, results)
     except (ConformanceError, OSError) as error:
         yield f"the certificate cannot be made again: {error}"
         return
-    for field in sorted(said.keys() | again.keys()):
-        if field != "files" and said.get(field) != again.get(field):
+    differing = [field for field in sorted(said.keys() | again.keys()) if said.get(field) != again.get(field)]
+    for field in differing:
+        if field != "files":
             yield f"{path.name}: {field} is not what follows from the journal"
+    if not differing and path.read_bytes() != written(again).encode():
+        yield f"{path.name}: it is not written as it was"
 
 
 def _files(said: dict[str, Any], results: Results) -> Iterator[str]:
@@ -69,7 +77,21 @@ def _files(said: dict[str, Any], results: Results) -> Iterator[str]:
             yield f"{place}: altered"
 
 
-def _cases(events: list[Event], results: Results) -> Iterator[str]:
+def _plan(began: Began, events: list[Event]) -> Iterator[str]:
+    """The cases are those of the seed. Only the versions that drew them can draw them again."""
+    if (began.suite, began.hypothesis) != versions():
+        return
+    planned = {each.index: (each.id, digest(each.case)) for each in plan_of(began)}
+    for judged in Tally.of(events).judged.values():
+        if planned.get(judged.index) != (judged.id, judged.digest):
+            yield f"{CASES}/{judged.id}.json: not what the seed gives for case {judged.index}"
+
+
+def _claims(of: Observations | Description) -> tuple[object, ...]:
+    return (of.epochs, of.atomic, of.snapshots)
+
+
+def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]:
     """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
     judges = Judges()
     try:
@@ -85,6 +107,8 @@ def _cases(events: list[Event], results: Results) -> Iterator[str]:
                 yield f"{CASES}/{judged.id}.json: not the case that was run"
             if seen is None and judged.outcome not in {"unsupported", "error"}:
                 yield f"{OBSERVATIONS}/{judged.id}.json: missing, and the case is said to be {judged.outcome}"
+            if seen is not None and _claims(seen) != _claims(began.description):
+                yield f"{OBSERVATIONS}/{judged.id}.json: not what the engine claimed to be"
             if seen is not None:
                 waiting.append((judged, judges.submit(outcome, case, seen)))
         for judged, future in waiting:

@@ -14,9 +14,8 @@ import click
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
 from conformance.campaign.journal import encode_event, read_events
-from conformance.campaign.plan import PROFILES
+from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, Results, point_latest, slug
-from conformance.campaign.runner import plan_of
 from conformance.campaign.session import Order, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
@@ -24,8 +23,9 @@ from conformance.cli.options import FILE, as_json
 from conformance.cli.progress import progress
 from conformance.cli.say import say
 from conformance.cli.shown import worst
-from conformance.codec import parse, write_text
-from conformance.errors import Unreadable, Unwritable
+from conformance.codec import read, write_text
+from conformance.codec.strict import fields_of, itself, list_of
+from conformance.errors import ConformanceError, Malformed, Unreadable, Unwritable, printable, quote
 from conformance.settings import read_settings
 from reports.folder import finish
 from reports.summary import summary
@@ -61,33 +61,59 @@ def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: b
     out = out or (Path(settings["out"]) if "out" in settings else None)
     words = list(dict.fromkeys(engines or settings.get("engines", ())))
     top = _folder(words, out, resume=resume)
-    places = _resumed(top, words) if resume else {}
-    campaigns = {word: proceed(Results(folder)) for word, folder in places.items()}
+    if resume and not engines and (top / SEVERAL).is_file():
+        words = list(read(top / SEVERAL, _decode_words))
+    places = _resumed(top, engines) if resume else {}
     if not places:
         places, campaigns = _begun(top, words, _order(settings, asked))
+    else:
+        _refuse_changes(places, asked)
+        campaigns = {word: proceed(Results(folder)) for word, folder in places.items()}
     try:
-        with terminated_as_interrupted():
-            tallies = _run(campaigns, top, as_json=as_json)
+        with interrupted_once():
+            tallies, errors = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
         say(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
         raise
-    for word, folder in places.items():
-        finish(folder)
+    for word, tally in tallies.items():
+        finish(places[word])
         if not as_json:
-            say("\n".join(summary(tallies[word], str(folder))))
-    if len(places) > 1:
-        _compare(top, {word: (tallies[word], Results(folder)) for word, folder in places.items()}, as_json=as_json)
-    return worst([EXIT[tally.verdict[0]] for tally in tallies.values()])
+            say("\n".join(summary(tally, str(places[word]))))
+    if len(tallies) > 1:
+        _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
+    return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
 
 
 @contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
-    """A polite kill is Ctrl-C by another name: continuous integration cancels with it."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def interrupted_once() -> Iterator[None]:
+    """
+    Ctrl-C interrupts, and a polite kill is Ctrl-C by another name: continuous integration cancels with it. A second
+    one changes nothing: cleaning up is under way, and soon done.
+    """
+
+    def interrupt(_number: int, _frame: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _refuse_changes(places: dict[str, Path], asked: dict[str, Any]) -> None:
+    """A campaign goes on as it began; who asks for something else learns that."""
+    for folder in places.values():
+        began = _began(folder)
+        for name, value in asked.items():
+            if value is not None and value != getattr(began, name):
+                raise click.UsageError(
+                    f"The campaign in {folder} has --{name.replace('_', '-')} {getattr(began, name)}: leave that away "
+                    "to go on with it, or --resume to begin anew."
+                )
 
 
 def _order(settings: dict[str, Any], asked: dict[str, Any]) -> Order:
@@ -110,13 +136,13 @@ def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
     """The campaigns of a folder; nothing, if none was begun there and we know on which engines to begin."""
     several = top / SEVERAL
     if several.is_file():
-        begun = {word: top / slug(word) for word in parse(several.read_text(encoding="utf-8"))["engines"]}
+        begun = {word: top / slug(word) for word in read(several, _decode_words)}
         there = all(Results(folder).begun for folder in begun.values())
     else:
         there = Results(top).begun
-        begun = {_word(top): top} if there else {}
+        begun = {_began(top).engine: top} if there else {}
     if not there:
-        if words:
+        if words or several.is_file():
             return {}
         raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to begin one.")
     if words and set(words) - {REFERENCE} != set(begun) - {REFERENCE}:
@@ -125,11 +151,19 @@ def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
     return begun
 
 
-def _word(folder: Path) -> str:
+def _began(folder: Path) -> Began:
     began = read_events(folder / JOURNAL)[0]
     if not isinstance(began, Began):
         raise Unreadable(str(folder / JOURNAL), "it does not say how the campaign began", "Begin anew.")
-    return began.engine
+    return began
+
+
+def _decode_words(value: object) -> tuple[str, ...]:
+    words = list_of(itself, fields_of(value, required=("engines",))["engines"])
+    for index, word in enumerate(words):
+        if not isinstance(word, str):
+            raise Malformed(quote(word), "the name of an engine", path=("engines", index))
+    return words
 
 
 def _begun(top: Path, words: list[str], order: Order) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
@@ -142,28 +176,46 @@ def _begun(top: Path, words: list[str], order: Order) -> tuple[dict[str, Path], 
     places = {word: top / slug(word) for word in words}
     if len(set(places.values())) < len(places):
         raise click.UsageError(f"Two of these engines would have the same folder: {', '.join(words)}.")
-    if (top / SEVERAL).exists() and any(Results(folder).begun for folder in places.values()):
+    if all(Results(folder).begun for folder in places.values()):
         raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
-    top.mkdir(parents=True, exist_ok=True)
-    write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
+    for folder in places.values():
+        Results(folder).forget_beginning()
+    try:
+        top.mkdir(parents=True, exist_ok=True)
+        write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
+    except OSError as error:
+        raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     begin_together(order, places)
     return places, {word: proceed(Results(folder)) for word, folder in places.items()}
 
 
-def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> dict[str, Tally]:
-    """Every campaign to its end. Engines take turns: who stalls is to stall alone on the machine."""
-    tallies = {word: Tally() for word in campaigns}
+def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
+    """
+    Every campaign to its end, and the exit codes of those that came to none.
+
+    Engines take turns: who stalls is to stall alone on the machine.
+    """
+    tallies: dict[str, Tally] = {}
+    errors = []
     with progress() as shown:
         for word, campaign in campaigns.items():
-            for event in campaign:
-                tallies[word].add(event)
-                if isinstance(event, Began):
-                    shown.begin(word, len(plan_of(event)))
-                    point_latest(top, within=PLACE)
-                shown.follow(event, tallies[word])
-                if as_json:
-                    click.echo(json.dumps(encode_event(event)))
-    return tallies
+            tally = Tally()
+            try:
+                for event in campaign:
+                    tally.add(event)
+                    if isinstance(event, Began):
+                        shown.begin(word, len(plan_of(event)))
+                        point_latest(top, within=PLACE)
+                    shown.follow(event, tally)
+                    if as_json:
+                        click.echo(json.dumps(encode_event(event)))
+                tallies[word] = tally
+            except ConformanceError as error:
+                if len(campaigns) == 1:
+                    raise
+                say(printable(f"{word}: {type(error).__name__}: {error}"), err=True)
+                errors.append(error.exit_code)
+    return tallies, errors
 
 
 def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: bool) -> None:
@@ -171,7 +223,8 @@ def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: b
     encoded = [attrs.asdict(each) for each in found]
     write_text(top / COMPARISON, json.dumps({"engines": list(engines), "disagreements": encoded}, indent=2) + "\n")
     if as_json:
-        click.echo("\n".join(json.dumps({"event": "disagreement", **each}) for each in encoded))
+        for disagreement in encoded:
+            click.echo(json.dumps({"event": "disagreement", **disagreement}))
         return
     differing = [each for each in found if each.comparison == "differing"]
     say(

@@ -108,7 +108,7 @@ class Lines:
 
     def _say(self, what: str) -> None:
         self._due = monotonic() + EVERY
-        say(f"{self._engine}: {what}", err=True)
+        say(printable(f"{self._engine}: {what}"), err=True)
 
 
 class Rate:

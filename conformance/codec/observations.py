@@ -7,7 +7,7 @@ import attrs
 
 from conformance.case import Case
 from conformance.codec.cases import decode_epochs, digest
-from conformance.codec.strict import check_format, fields_of, itself, list_of, present, read
+from conformance.codec.strict import check_format, fields_of, itself, list_of, present, read, whole
 from conformance.errors import inside
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
@@ -27,6 +27,7 @@ def read_observations(path: Path, case: Case) -> Observations:
 
 def decode_observations(value: object) -> Observations:
     """JSON to observations."""
+    whole(value)
     check_format(value, OBSERVATIONS_FORMAT)
     optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log")
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ from conformance.errors import Malformed, Unreadable, quote
 LARGEST_FILE = 64 * 2**20
 LONGEST_INTEGER = 400
 """Digits. Python refuses to read more than 4,300, with an error of its own."""
+
+DEEPEST = 100
+"""How deep values may be nested that are kept without being understood."""
 
 T = TypeVar("T")
 
@@ -99,6 +103,27 @@ def tagged(value: object, tag: str, classes: Mapping[str, type[T]]) -> T:
     optional = tuple(field.name for field in attrs.fields(kind) if field.default is not attrs.NOTHING)
     del fields[tag]
     return kind(**fields_of(fields, required=required, optional=optional))  # type: ignore[no-any-return]
+
+
+def whole(value: Any, depth: int = 0) -> Any:
+    """
+    A value that can be written again as it was read: no key twice, no endless integer, no NaN, no half of a surrogate
+    pair, not nested beyond reason. For what is kept without being understood: settings, logs, whole lines of an engine.
+    """
+    if depth > DEEPEST:
+        raise Malformed(f"values nested more than {DEEPEST} deep", "a shallow value")
+    if isinstance(value, _Endless) or (isinstance(value, float) and not isfinite(value)):
+        raise Malformed(quote(value), "a number")
+    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+        raise Malformed("half of a surrogate pair", "Unicode characters")
+    if isinstance(value, dict):
+        for key, each in mapping(value).items():
+            whole(key)
+            whole(each, depth + 1)
+    elif isinstance(value, list):
+        for each in value:
+            whole(each, depth + 1)
+    return value
 
 
 def mapping(value: object) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def miniature(tmp_path, monkeypatch):
         ("hang", "it let its deadline pass"),
         ("exit", "it ended early, with exit code 3"),
         ("die", "it was ended by SIGKILL"),
-        ("garbage", r"it printed what is not JSON: 'Hello \\x1b\[31m World' "),
+        ("garbage", r"it printed what is no answer: 'Hello \\x1b\[31m World' "),
         ("not-utf8", "it printed what is not UTF-8"),
         ("number", r"what it answers is refused: \$: found 42; expected an object"),
         ("flood", "it printed a line of more than 2 MiB"),

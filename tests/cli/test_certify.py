@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from conformance.campaign.certificate import written
 from conformance.campaign.events import PROMISES
 from conformance.campaign.results import Results
 from conformance.cli.certify import EXIT
@@ -308,7 +309,7 @@ def test_observations_that_were_made_to_look_better_are_judged_again(conformance
     shutil.copy("better/0-reference.json", "results/observations/before-the-first-commit.json")
     said = json.loads(Path("results/certificate.json").read_text())
     said["files"] = Results(Path("results")).digests()
-    Path("results/certificate.json").write_text(json.dumps(said))
+    Path("results/certificate.json").write_text(written(said))
     code, out, _ = conformance("verify", "results/certificate.json")
     assert code == 1
     assert out == "observations/before-the-first-commit.json: judged again it is conforms, and was violates\n"
