@@ -6,11 +6,13 @@ Tiny engines in Python, for `python:tests.engines:NAME`: the reference model, bu
 
 import os
 import time
+from pathlib import Path
 
 from attrs import evolve
 
 from adapters.reference import Reference
 from conformance.engine import Capabilities, Description
+from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo
 
 
@@ -114,3 +116,36 @@ class Sleeping(Right):
     def change(self, seen):
         time.sleep(float(os.environ.get("SLEEP", "0.1")))
         return seen
+
+
+class Turncoat(Right):
+    """Claims to commit all streams at once; once it has been started again, no more."""
+
+    def start(self):
+        self.again = Path("turncoat").exists()
+        return evolve(super().start(), atomic=not self.again)
+
+    def change(self, seen):
+        if not self.again:
+            Path("turncoat").touch()
+            os._exit(1)
+        return evolve(seen, atomic=False)
+
+
+class Poisoned(Batched):
+    """One case ends it, and all that run at the same time."""
+
+    def run(self, jobs):
+        if any(job.case.name == "generated 3 of seed 0" for job in jobs):
+            os._exit(1)
+        return iter(list(super().run(jobs)))
+
+
+class Once(Right):
+    """Can be started once."""
+
+    def start(self):
+        if Path("once").exists():
+            raise EngineUnavailable("not again")
+        Path("once").touch()
+        return super().start()

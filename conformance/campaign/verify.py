@@ -51,6 +51,7 @@ def verify(path: Path) -> Iterator[str]:
     if began is None:
         yield f"{JOURNAL}: it does not say how the campaign began"
         return
+    yield from _strays(events, results)
     yield from _cases(began, events, results)
     yield from _plan(began, events)
     try:
@@ -64,6 +65,17 @@ def verify(path: Path) -> Iterator[str]:
             yield f"{path.name}: {field} is not what follows from the journal"
     if not differing and path.read_bytes() != written(again).encode():
         yield f"{path.name}: it is not written as it was"
+
+
+def _strays(events: list[Event], results: Results) -> Iterator[str]:
+    """Every case and every observation is one that the journal tells of."""
+    known = {
+        f"{folder}/{each.id}.json" for each in Tally.of(events).judged.values() for folder in (CASES, OBSERVATIONS)
+    }
+    known |= {each.file for each in Tally.of(events).shrunk.values()}
+    for place in results.files():
+        if "/" in place and place not in known:
+            yield f"{place}: the journal does not tell of it"
 
 
 def _files(said: dict[str, Any], results: Results) -> Iterator[str]:

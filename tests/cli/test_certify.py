@@ -1,6 +1,7 @@
 """`conformance certify` and `verify`, as a user types them."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from conformance.campaign.certificate import written
 from conformance.campaign.events import PROMISES
+from conformance.campaign.journal import Journal
 from conformance.campaign.results import Results
 from conformance.cli.certify import EXIT
 from generators import SITUATIONS, corpus
@@ -329,3 +331,151 @@ def test_a_journal_cannot_name_files_elsewhere(conformance, certified):
     code, out, _ = conformance("verify", "results/certificate.json")
     assert code == 1
     assert "found '../../secret'; expected the name of a case" in out
+
+
+def test_an_engine_is_held_to_what_it_claimed_when_it_was_started_first(certify):
+    code, certificate, _, _ = certify("python:tests.engines:Turncoat")
+    assert code == 4
+    assert "says something else of itself" in certificate["because"]
+
+
+def test_one_case_that_ends_an_engine_is_one_error_however_many_ran_beside_it(certify):
+    _, certificate, _, _ = certify("python:tests.engines:Poisoned")
+    assert certificate["cases"]["error"] == 1
+    assert certificate["cases"]["conforms"] == TOTAL - 1
+
+
+def without(lines, *parts):
+    return [line for line in lines if not any(part in line for part in parts)]
+
+
+def test_violations_that_were_taken_out_leave_a_campaign_that_was_not_finished(conformance, certified):
+    shutil.copytree(certified, "results")
+    journal = Path("results/journal.jsonl")
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(without(lines, '"violates"')))
+    code, out, _ = conformance("certify", "--resume", "--out", "results")
+    assert code == 3
+    assert "Only " in out
+    assert conformance("verify", "results/certificate.json")[0] == 1
+
+
+def test_a_case_that_is_not_the_seeds_is_found_out(conformance, certified):
+    shutil.copytree(certified, "results")
+    shutil.copy("results/cases/generated-00001.json", "results/cases/generated-00002.json")
+    shutil.copy("results/observations/generated-00001.json", "results/observations/generated-00002.json")
+    journal = Path("results/journal.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    one, two = (next(line for line in lines if line.get("id") == f"generated-0000{n}") for n in (1, 2))
+    two |= {name: one[name] for name in one if name not in {"index", "id"}}
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    conformance("certify", "--resume", "--out", "results")
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert "cases/generated-00002.json: not what the seed gives for case 39" in out.splitlines()
+
+
+def test_an_engine_that_was_given_up_stays_given_up(certify, conformance):
+    certify(miniature("exit", 1))
+    journal = Path("results/journal.jsonl")
+    whole = journal.read_text()
+    journal.write_text("".join(without(whole.splitlines(keepends=True), '"measured"', '"ended"')))
+    assert conformance("certify", "--resume", "--out", "results")[0] == 4
+    assert journal.read_text() == whole
+
+
+def test_what_was_being_written_when_we_were_killed_is_removed(conformance, certified):
+    shutil.copytree(certified, "results")
+    for place in (".certificate.json.part", "cases/.x.json.part"):
+        Path("results", place).write_text("half")
+    Path("results/certificate.json").unlink()
+    conformance("certify", "--resume", "--out", "results")
+    assert conformance("verify", "results/certificate.json")[0] == 0
+
+
+def test_two_processes_are_not_at_one_campaign(conformance, certified):
+    shutil.copytree(certified, "results")
+    journal = Path("results/journal.jsonl")
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    with Journal(journal):
+        code, _, err = conformance("certify", "--resume", "--out", "results")
+    assert code == 2
+    assert "another process is at this campaign" in err
+
+
+def test_a_campaign_goes_on_as_it_began_whatever_the_settings_say(conformance, certified):
+    shutil.copytree(certified, "results")
+    Path("pyproject.toml").write_text('[tool.conformance]\nengines = ["reference"]\ncases = 500\n')
+    assert conformance("certify", "--resume", "--out", "results")[0] == 1
+    code, _, err = conformance("certify", "--resume", "--out", "results", "--seed", 9)
+    assert code == 2
+    assert "has --seed 0: leave that away" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{"event": "judged"', '{"event": []'),
+        ('"profile": "quick"', '"profile": "nope"'),
+        ('"cases": 2', '"cases": -5'),
+        ('"cases": 2', '"cases": 1e30'),
+        ('"index": 38', '"index": 9999'),
+        ('"id": "generated-00001"', '"id": "generated-00002"'),
+        ('"engine": "mutant:appended-on-replay"', '"engine": "\\u0000"'),
+        ('"engine": "mutant:appended-on-replay"', '"engine": "\\ud800"'),
+    ],
+)
+def test_a_journal_that_was_changed_is_refused_and_no_bug_of_ours(conformance, certified, old, new):
+    shutil.copytree(certified, "results")
+    journal = Path("results/journal.jsonl")
+    text = "".join(without(journal.read_text().splitlines(keepends=True), '"ended"'))
+    assert old in text
+    journal.write_text(text.replace(old, new, 1))
+    assert conformance("certify", "--resume", "--out", "results")[0] == 2
+    assert conformance("verify", "results/certificate.json")[0] in {1, 2}
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"engines": 5}', '{"engines": [5]}', "nonsense"])
+def test_so_is_a_list_of_engines(conformance, text):
+    Path("results").mkdir()
+    Path("results/engines.json").write_text(text)
+    assert conformance("certify", "--resume", "--out", "results")[0] == 2
+
+
+def test_what_is_no_file_of_its_own_is_named(conformance, certified):
+    shutil.copytree(certified, "results")
+    Path("results/cases/nowhere.json").symlink_to("/no/such/place")
+    Path("results/cases/elsewhere").symlink_to("/etc", target_is_directory=True)
+    os.mkfifo("results/observations/fifo")
+    Path("results/report-of-mine.html").write_text("fine!")
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    added = {line.removesuffix(": added") for line in out.splitlines() if line.endswith(": added")}
+    assert added == {"cases/elsewhere", "cases/nowhere.json", "observations/fifo", "report-of-mine.html"}
+
+
+@pytest.mark.parametrize(("old", "new"), [('"complete": true', '"complete": 1'), ('"seed": 0', '"seed": 9, "seed": 0')])
+def test_a_certificate_that_is_written_otherwise_is_found_out(conformance, certified, old, new):
+    shutil.copytree(certified, "results")
+    path = Path("results/certificate.json")
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    assert conformance("verify", "results/certificate.json")[0] in {1, 2}
+
+
+def test_as_json_a_comparison_without_differences_is_no_line(conformance):
+    code, out, _ = conformance("certify", "python:tests.engines:Right", "reference", "--cases", 0, "--json")
+    assert code == 0
+    assert all(json.loads(line)["event"] for line in out.splitlines())
+
+
+@pytest.mark.parametrize("deadline", ["nan", "inf", "1e300", "0"])
+def test_a_deadline_is_a_number_of_seconds(conformance, deadline):
+    assert conformance("certify", "reference", "--deadline", deadline)[0] == 2
+
+
+def test_of_several_engines_one_that_cannot_go_on_does_not_stop_the_others(conformance):
+    code, _, err = conformance("certify", "python:tests.engines:Once", "mutant:plain", "--cases", 0, "--out", "results")
+    assert code == 4
+    assert "python:tests.engines:Once: EngineUnavailable: not again" in err
+    assert Path("results/mutant-plain/certificate.json").exists()
