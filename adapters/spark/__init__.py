@@ -98,7 +98,15 @@ class Spark:
 
     def _running(self, master: str) -> "DriverProcess":
         if master not in self._drivers or self._drivers[master].is_dead:
-            self._drivers[master] = DriverProcess(master, {})
+            assert self._folder is not None  # noqa: S101 - it is made before any driver is
+            (self._folder / "tmp").mkdir(exist_ok=True)
+            # A driver that is killed cleans nothing up, so all it writes stands where we do.
+            places = {
+                "spark.local.dir": str(self._folder / "tmp"),
+                "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={self._folder / 'tmp'}",
+                "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
+            }
+            self._drivers[master] = DriverProcess(master, places)
         return self._drivers[master]
 
     def stop(self) -> None:
