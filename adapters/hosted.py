@@ -11,8 +11,11 @@ from pathlib import Path
 from adapters.stdio import Stdio
 from conformance.registry import engine
 
-SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from adapters.serve import main; main()"
-"""Finds modules where we find them, whatever folder it is started in."""
+
+def own_process(module: str, *arguments: str) -> list[str]:
+    """The command that runs `main` of a module of ours, which finds modules where we do, wherever it is started."""
+    script = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from {module} import main; main()"
+    return [sys.executable, "-P", "-c", script, json.dumps(sys.path), *arguments]
 
 
 class Hosted(Stdio):
@@ -25,5 +28,4 @@ class Hosted(Stdio):
         else:
             if name != "python":
                 engine(word)  # An unknown name or setting is refused here and now.
-            serving = [sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), word]
-            super().__init__([], log=log, command=serving, ahead=True)
+            super().__init__([], log=log, command=own_process("adapters.serve", word), ahead=True)

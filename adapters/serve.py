@@ -96,13 +96,9 @@ def _what_is_wrong(seen: object, job: Job, description: Description) -> str:
         return f"it answered with a {type(seen).__name__}, not with Observations"
     if seen.case != digest(job.case):
         return f"it answered for another case: {quote(seen.case)}"
-    if _claims(seen) != _claims(description):
-        return f"it claims {_claims(seen)} for its observations, and claimed {_claims(description)} when it was started"
+    if seen.claims != description.claims:
+        return f"it claims {seen.claims} for its observations, and claimed {description.claims} when it was started"
     return ""
-
-
-def _claims(of: Observations | Description) -> tuple[object, ...]:
-    return (of.epochs, of.atomic, of.snapshots)
 
 
 def _last_words(error: Exception) -> str:

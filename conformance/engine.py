@@ -120,6 +120,11 @@ class Description:
     batch: int = 1
     """How many cases it likes to be given at once."""
 
+    @property
+    def claims(self) -> tuple[object, ...]:
+        """What its observations have to say of themselves, too."""
+        return (self.epochs, self.atomic, self.snapshots)
+
     def suited(self, job: Job) -> Job:
         """The job as it has to be for this engine: where its borders are can only be read off the sources."""
         return evolve(job, streams=job.streams | set(job.case.graph.sources)) if self.epochs == "own" else job

@@ -110,6 +110,11 @@ class Observations:
         """The streams that were observed."""
         return frozenset(self.observations[0].streams) if self.observations else frozenset()
 
+    @property
+    def claims(self) -> tuple[object, ...]:
+        """How the engine says it works."""
+        return (self.epochs, self.atomic, self.snapshots)
+
     def fit(self, case: Case, digest: str) -> None:
         """Refuse observations that are not of this case, or show too little of it to judge."""
         if self.case != digest:

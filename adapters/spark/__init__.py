@@ -5,14 +5,15 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 
+from adapters.hosted import own_process
 from adapters.spark.layout import levels
 from adapters.spark.run import Query
 from conformance.case import Crash, Kill, Restart
@@ -28,9 +29,6 @@ RETRYING, DYING = "local[2,1000]", "local[2,1]"
 
 STARTUP = str(Path(__file__).parent / "startup")
 """What makes Spark's Python workers start faster."""
-
-SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from adapters.spark.driver import main; main()"
-"""Finds modules where we find them, whatever folder it is started in."""
 
 START = 100.0
 """Seconds for a driver to be ready."""
@@ -97,7 +95,9 @@ class Spark:
         return query.observations(EngineInfo("spark", version("pyspark"), {"master": "local", "sink": "file"}))
 
     def _running(self, master: str) -> "DriverProcess":
-        if master not in self._drivers or self._drivers[master].is_dead:
+        if master in self._drivers and self._drivers[master].is_dead:
+            self._drivers.pop(master).kill()
+        if master not in self._drivers:
             assert self._folder is not None  # noqa: S101 - it is made before any driver is
             (self._folder / "tmp").mkdir(exist_ok=True)
             # A driver that is killed cleans nothing up, so all it writes stands where we do.
@@ -149,7 +149,7 @@ class DriverProcess:
 
     def __init__(self, master: str, settings: dict[str, str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-P", "-c", SCRIPT, json.dumps(sys.path), master, json.dumps(settings)],
+            own_process("adapters.spark.driver", master, json.dumps(settings)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")]))},
@@ -204,8 +204,9 @@ class DriverProcess:
 
     def kill(self) -> None:
         """End it and its JVM."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
         self._process.wait()
+        for end in (self._in, self._out):
+            with suppress(OSError):
+                end.close()

@@ -19,9 +19,7 @@ from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results
 from conformance.campaign.tally import Tally
 from conformance.codec import digest, read
 from conformance.codec.strict import check_format, mapping
-from conformance.engine import Description
 from conformance.errors import ConformanceError, Malformed
-from conformance.observation import Observations
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
@@ -99,10 +97,6 @@ def _plan(began: Began, events: list[Event]) -> Iterator[str]:
             yield f"{CASES}/{judged.id}.json: not what the seed gives for case {judged.index}"
 
 
-def _claims(of: Observations | Description) -> tuple[object, ...]:
-    return (of.epochs, of.atomic, of.snapshots)
-
-
 def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]:
     """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
     judges = Judges()
@@ -119,7 +113,7 @@ def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]
                 yield f"{CASES}/{judged.id}.json: not the case that was run"
             if seen is None and judged.outcome not in {"unsupported", "error"}:
                 yield f"{OBSERVATIONS}/{judged.id}.json: missing, and the case is said to be {judged.outcome}"
-            if seen is not None and _claims(seen) != _claims(began.description):
+            if seen is not None and seen.claims != began.description.claims:
                 yield f"{OBSERVATIONS}/{judged.id}.json: not what the engine claimed to be"
             if seen is not None:
                 waiting.append((judged, judges.submit(outcome, case, seen)))

@@ -2,11 +2,11 @@
 
 import json
 
-import attrs
 import click
 
 from conformance.cli.options import as_json
 from conformance.cli.say import say
+from conformance.codec.protocol import encode_description
 from conformance.engine import Description
 from conformance.errors import ConformanceError, UnknownEngine
 from conformance.registry import engine, names
@@ -44,15 +44,5 @@ def _try(name: str) -> tuple[Description | None, str]:
 def _encode(name: str, description: Description | None, why: str) -> dict[str, object]:
     if description is None:
         return {"engine": name, "ready": False, "because": why}
-    can = description.capabilities
-    return {
-        "engine": name,
-        "ready": True,
-        "info": attrs.asdict(description.info),
-        "epochs": description.epochs,
-        "atomic": description.atomic,
-        "snapshots": description.snapshots,
-        "failures": sorted(can.failures),
-        "programs": sorted(can.programs),
-        "holds": can.holds,
-    }
+    encoded = encode_description(description)
+    return {"engine": name, "ready": True, "info": encoded.pop("engine"), **encoded}
