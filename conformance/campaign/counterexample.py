@@ -99,7 +99,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     case, rate, findings = max(tried, key=lambda each: each[1].failed / each[1].runs)
     if not rate.failed:
         # It was seen, if never again.
-        rate = Rate(1, rate.runs + 1)
+        case, rate = start, Rate(1, rate.runs + 1)
     return Found(case, rate, findings, origin, size(start), question.sinks_only, question.runs)
 
 

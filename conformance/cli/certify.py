@@ -1,7 +1,7 @@
 """`conformance certify`: from an engine's name to its certificate."""
 
 import json
-import os
+import shlex
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -245,4 +245,4 @@ def _side_by_side(found: Disagreement) -> list[str]:
 
 
 def _how_to_go_on(top: Path) -> str:
-    return f"conformance certify --resume --out {os.fspath(top)}"
+    return shlex.join(["conformance", "certify", "--resume", "--out", str(top)])
