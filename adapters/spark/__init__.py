@@ -55,7 +55,7 @@ class Spark:
         self._running(RETRYING)
         failures = ["crash", "restart", "kill:worker:processing", "kill:coordinator:processing"]
         return Description(
-            EngineInfo("spark", pyspark, {"master": "local", "sink": "file"}),
+            _info(pyspark),
             Capabilities(failures=failures, holds=False),
             batch=BATCH,
         )
@@ -92,7 +92,7 @@ class Spark:
         driver.stop_query()
         query.look(last=True)
         shutil.rmtree(folder, ignore_errors=True)
-        return query.observations(EngineInfo("spark", version("pyspark"), {"master": "local", "sink": "file"}))
+        return query.observations(_info(version("pyspark")))
 
     def _running(self, master: str) -> "DriverProcess":
         if master in self._drivers and self._drivers[master].is_dead:
@@ -114,6 +114,10 @@ class Spark:
             driver.kill()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _info(pyspark: str) -> EngineInfo:
+    return EngineInfo("spark", pyspark, {"master": "local", "sink": "file"})
 
 
 def _wants_a_query_of_its_own(job: Job) -> bool:

@@ -1,8 +1,12 @@
 """What Spark's own logs say is committed: batches of the commit log, and the files that the sink's log has for each."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+Batch: TypeAlias = dict[tuple[int, str], list[dict[str, Any]]]
+"""The rows of one batch, by case and stream."""
 
 
 class Committed:
@@ -11,16 +15,21 @@ class Committed:
     def __init__(self, folder: Path) -> None:
         self._commits = folder / "checkpoint" / "commits"
         self._log = folder / "out" / "_spark_metadata"
-        self._rows: list[list[dict[str, Any]]] = []
+        self._rows: list[Batch] = []
 
-    def batches(self) -> list[list[dict[str, Any]]]:
-        """The rows of every committed batch so far, in the order of the batches."""
+    def batches(self) -> Sequence[Batch]:
+        """Every committed batch so far, in their order."""
         while (self._commits / str(len(self._rows))).exists():
             self._rows.append(self._read(len(self._rows)))
         return self._rows
 
-    def _read(self, batch: int) -> list[dict[str, Any]]:
-        """The rows of one batch. (A batch that wrote nothing has an entry too.)"""
+    def _read(self, batch: int) -> Batch:
+        """One batch. (One that wrote nothing has an entry too.)"""
         entry = (self._log / str(batch)).read_text(encoding="utf-8").splitlines()[1:]
         files = [Path(json.loads(line)["path"].removeprefix("file://")) for line in entry]
-        return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+        rows: Batch = {}
+        for file in files:
+            for line in file.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                rows.setdefault((row["case"], row["stream"]), []).append(row)
+        return rows

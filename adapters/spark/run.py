@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from adapters.spark.committed import Committed
+from adapters.spark.committed import Batch, Committed
 from adapters.spark.layout import Layout, layouts
 from adapters.spark.operators import COLUMNS, Strikes
 from conformance.case import Epochs, Restart
@@ -30,18 +30,31 @@ class Seen:
         self._due = True
         self._shown = -1
 
-    def look(self, streams: dict[str, list[tuple[Any, ...]]], t: float, *, last: bool) -> None:
+    def look(self, batches: Sequence[Batch], t: float, *, last: bool) -> None:
         """Note which failures have struck, and what can be seen, if that is something else or one has struck."""
         while len(self.fired) < len(self.job.case.failures) and self.strikes.place(len(self.fired)).exists():
             number = len(self.fired)
             evidence = self.strikes.place(number).read_text(encoding="utf-8")
             self.fired.append(Fired(number, len(self.observations), evidence, t))
             self._due = True
-        shown = max(map(len, streams.values()))
+        shown = min(len(batches), self.job.case.epochs)
         if shown != self._shown or self._due or last:
             self._shown, self._due = shown, False
-            shown_streams: dict[str, Epochs] = {stream: tuple(epochs) for stream, epochs in streams.items()}
-            self.observations.append(Observation(shown_streams, t))
+            self.observations.append(Observation(self._streams(batches[:shown]), t))
+
+    def _streams(self, batches: Sequence[Batch]) -> dict[str, Epochs]:
+        """By observed stream the events of each committed epoch, by their numbers, and as many as there are."""
+        return {
+            stream: tuple(
+                tuple(
+                    json.loads(row["value"])
+                    for row in sorted(batch.get((self.strikes.case, stream), ()), key=lambda row: row["seq"])
+                    if "value" in row
+                )
+                for batch in batches
+            )
+            for stream in sorted(self.job.streams)
+        }
 
 
 class Query:
@@ -59,7 +72,6 @@ class Query:
         (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
         self._committed = Committed(folder)
         self._seen = [Seen(job, Strikes(str(folder), number, job.case.failures)) for number, job in enumerate(jobs)]
-        self.restarts = 0
         self._feed()
 
     @property
@@ -109,24 +121,8 @@ class Query:
         """See what is committed."""
         batches = self._committed.batches()
         t = round(monotonic() - self._began, 3)
-        for number, seen in enumerate(self._seen):
-            seen.look(self._streams(number, seen.job, batches), t, last=last)
-
-    def _streams(self, number: int, job: Job, batches: list[list[dict[str, Any]]]) -> dict[str, list[tuple[Any, ...]]]:
-        """By observed stream the events of each committed epoch, by their numbers, and as many as there are."""
-        streams: dict[str, list[tuple[Any, ...]]] = {}
-        for stream in sorted(job.streams):
-            streams[stream] = [
-                tuple(
-                    json.loads(row["value"])
-                    for row in sorted(
-                        (r for r in batch if r["case"] == number and r["stream"] == stream and "value" in r),
-                        key=lambda r: r["seq"],
-                    )
-                )
-                for batch in batches[: job.case.epochs]
-            ]
-        return streams
+        for seen in self._seen:
+            seen.look(batches, t, last=last)
 
     def observations(self, info: EngineInfo) -> list[Observations]:
         """What was seen of each case."""
