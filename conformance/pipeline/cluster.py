@@ -1,0 +1,201 @@
+"""
+A Spark of our own: a session for a master, and nothing left of it afterwards.
+
+Nothing here imports pyspark before a session is asked for, so the rest of the tool works without it.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+from conformance.errors import ConformanceError, EngineUnavailable
+
+MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
+_MASTER = re.compile(
+    r"(?P<local>local(\[(\*|[1-9]\d*)(,\d+)?\])?)"
+    r"|(?P<workers>local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\])"
+    r"|spark://(?P<host>[A-Za-z0-9_.-]+):(?P<port>\d{1,5})(,[A-Za-z0-9_.:,-]+)?"
+)
+
+MEMORY = "4g"
+"""Of the driver, unless the user has said otherwise."""
+
+ANSWER = 5.0
+"""Seconds in which a master has to answer, and in which a JVM has to be gone."""
+
+LAST_LINES = 5
+
+USUAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.pandas.structHandlingMode": "dict",
+    "spark.sql.shuffle.partitions": "16",
+}
+
+LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+class UnknownMaster(ConformanceError):
+    """A word that names no Spark."""
+
+    exit_code = 2
+
+
+@contextmanager
+def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """
+    A SparkSession on that master, for as long as the block lasts.
+
+    All that it writes stands in a temporary folder, which is removed; its JVM is ended with it, also after an error or
+    Ctrl-C. Only one can be open in a process.
+    """
+    _check(master)
+    folder = Path(tempfile.mkdtemp(prefix="conformance-spark-"))
+    before = signal.getsignal(signal.SIGINT)
+    environment = dict(os.environ)
+    spark = None
+    try:
+        spark = _started(master, folder, settings or {})
+        yield spark
+    finally:
+        # Whoever presses Ctrl-C twice still wants nothing to be left.
+        with suppress(ValueError):  # Only the main thread hears it.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            _stop(spark, master)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.environ.clear()
+            os.environ.update(environment)
+            with suppress(ValueError):
+                signal.signal(signal.SIGINT, before)
+
+
+def _check(master: str) -> None:
+    """Say at once what would otherwise be found out after a minute, in Java."""
+    match = _MASTER.fullmatch(master)
+    if match is None:
+        raise UnknownMaster(f"{master!r} is no master of Spark; it can be {MASTERS}")
+    try:
+        import pyspark  # noqa: F401, PLC0415 - the extra `spark` may not be installed
+    except ImportError:
+        raise EngineUnavailable("--on needs pyspark: pip install 'dataflow-conformance[spark]'") from None
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise EngineUnavailable("Spark needs Java 17 or 21, on PATH or in JAVA_HOME; found none")
+    if match["host"]:
+        try:
+            socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()
+        except (OSError, OverflowError) as error:
+            raise EngineUnavailable(
+                f"nobody answers at {master} ({error}); start a master there, or use local[*]"
+            ) from None
+
+
+def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - see above
+
+    local = master.startswith("local")
+    here = str(Path(__file__).parents[2])
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    places = {
+        "spark.local.dir": str(folder),
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    if local:
+        # Python workers find this package where we did, installed or not.
+        places["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+    memory = {} if _memory_is_configured() else {"spark.driver.memory": MEMORY}
+    builder = SparkSession.builder.master(master).appName("dataflow-conformance")
+    for name, value in {**USUAL, **(LOOPBACK if local else {}), **places, **memory, **settings}.items():
+        builder = builder.config(name, value)
+    said = folder / "stderr"
+    try:
+        with _stderr_to(said):
+            spark = builder.getOrCreate()
+    except Exception as error:
+        raise EngineUnavailable(f"Spark does not start on {master}: {_why(error, said)}") from error
+    return spark
+
+
+def _memory_is_configured() -> bool:
+    """Whether the user has said how much memory a driver gets, in any of the places that Spark looks at."""
+    if "SPARK_DRIVER_MEMORY" in os.environ or "driver" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
+        return True
+    homes = [os.environ.get("SPARK_CONF_DIR"), os.environ.get("SPARK_HOME") and f"{os.environ['SPARK_HOME']}/conf"]
+    for home in filter(None, homes):
+        with suppress(OSError):
+            if "spark.driver.memory" in Path(str(home), "spark-defaults.conf").read_text(encoding="utf-8"):
+                return True
+    return False
+
+
+@contextmanager
+def _stderr_to(file: Path) -> Iterator[None]:
+    """What the JVM says while it starts, and later, is kept in a file: it is for us, if anything goes wrong."""
+    kept = os.dup(2)
+    with file.open("wb") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _why(error: Exception, said: Path) -> str:
+    with suppress(OSError):
+        lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
+        told = [line.strip() for line in lines if "Exception" in line or "rror" in line][:LAST_LINES]
+        if told:
+            return " / ".join(told)
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _stop(spark: Any, master: str) -> None:
+    """Stop the session and end its JVM, so that the next session may be another one."""
+    from pyspark import SparkContext  # noqa: PLC0415 - see above
+    from pyspark.find_spark_home import _find_spark_home  # noqa: PLC0415
+
+    work = None
+    if spark is not None:
+        with suppress(Exception):
+            work = Path(_find_spark_home(), "work", spark.sparkContext.applicationId)
+        with suppress(Exception):
+            spark.sparkContext.cancelAllJobs()
+        with suppress(Exception):
+            spark.stop()
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - pyspark has no other way to end its JVM
+    if gateway is not None:
+        process = getattr(gateway, "proc", None)
+        with suppress(Exception):
+            gateway.shutdown()
+        if process is not None:
+            with suppress(OSError):
+                process.stdin.close()
+            try:
+                process.wait(timeout=ANSWER)
+            except TimeoutExpired:
+                process.kill()
+                process.wait()
+        SparkContext._gateway = None  # noqa: SLF001
+        SparkContext._jvm = None  # noqa: SLF001
+    if work is not None and master.startswith("local-cluster"):
+        # Workers of a local cluster insist on writing beside Spark itself.
+        shutil.rmtree(work, ignore_errors=True)
+        with suppress(OSError):
+            work.parent.rmdir()
