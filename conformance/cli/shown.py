@@ -29,8 +29,10 @@ def worst(codes: Sequence[int]) -> int:
 def show(verdict: Verdict) -> None:
     """A verdict, for people."""
     match verdict:
+        case Conforms(witness=None, epochs=epochs):
+            say(f"conforms: {epochs} epochs, each explained by a failure-free execution and replayed")
         case Conforms(witness=witness, epochs=epochs):
-            say(f"conforms: {epochs} epochs, explained by a failure-free execution of {len(witness)} steps")
+            say(f"conforms: {epochs} epochs, explained by a failure-free execution of {len(witness or ())} steps")
         case Inconclusive(because=because):
             say(f"inconclusive: {because}")
         case Violates(guarantee=guarantee, findings=findings):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from conformance.codec.strict import (
     tuple_if_list,
     write_text,
 )
-from conformance.errors import inside
-from conformance.programs import PROGRAMS, Program
+from conformance.errors import Malformed, inside, quote
+from conformance.programs import PROGRAMS, Event, Program
 
 CASE_FORMAT = "conformance-case/1"
 
@@ -37,12 +38,23 @@ def decode_case(value: object) -> Case:
     with inside("graph"):
         fields["graph"] = _decode_graph(fields["graph"])
     with inside("inputs"):
+        refuse_dataset(fields["inputs"])
         fields["inputs"] = decode_epochs(fields["inputs"])
     with inside("failures"):
         fields["failures"] = list_of(_decode_failure, fields.get("failures", []))
     with inside("holds"):
         fields["holds"] = list_of(_decode_hold, fields.get("holds", []))
     return Case(**fields)
+
+
+def refuse_dataset(value: object) -> None:
+    """What stands in a dataset is for `--on` alone. (A source may be called `dataset`; it has a list.)"""
+    if isinstance(value, dict) and isinstance(value.get("dataset"), str):
+        raise Malformed(
+            f"a dataset, {quote(value['dataset'])}",
+            "events; only `conformance check --on MASTER` reads datasets",
+            path=("dataset",),
+        )
 
 
 def _decode_graph(value: object) -> Graph:
@@ -114,9 +126,25 @@ def _encode_task(task: Task) -> dict[str, Any]:
     }
 
 
-def digest(case: Case) -> str:
-    """What identifies a case: the SHA-256 of its canonical JSON, without name and format."""
+def digest(case: Case, contents: Mapping[str, Sequence[str]] | None = None) -> str:
+    """
+    What identifies a case: the SHA-256 of its canonical JSON, without name and format.
+
+    Of a case whose inputs are in a dataset, `contents` has for each source the hash of each epoch (see `content`),
+    which stands for its events.
+    """
     encoded = encode_case(case)
     del encoded["name"], encoded["format"]
-    canonical = json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    if contents is not None:
+        encoded["inputs"] = {source: list(contents[source]) for source in case.graph.sources}
+    return hashlib.sha256(canonical(encoded).encode("ascii")).hexdigest()
+
+
+def content(events: Sequence[Event]) -> str:
+    """What identifies the events of one epoch of a source in a dataset: the SHA-256 of their list, as JSON."""
+    return hashlib.sha256(canonical(list(events)).encode("ascii")).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """The one way to write a value as JSON."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

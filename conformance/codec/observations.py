@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from conformance.case import Case
-from conformance.codec.cases import decode_epochs, digest
+from conformance.codec.cases import decode_epochs, digest, refuse_dataset
 from conformance.codec.strict import check_format, fields_of, itself, list_of, present, read, whole
 from conformance.errors import inside
 from conformance.observation import EngineInfo, Fired, Observation, Observations
@@ -37,6 +37,7 @@ def decode_observations(value: object) -> Observations:
             **fields_of(fields.get("engine", {}), required=(), optional=("name", "version", "settings"))
         )
     with inside("observations"):
+        refuse_dataset(fields["observations"])
         fields["observations"] = list_of(decode_observation, fields["observations"])
     with inside("fired"):
         fields["fired"] = list_of(_decode_fired, fields.get("fired", []))

@@ -14,10 +14,12 @@ from conformance.model.configuration import RECOVER, Rule, Step, Trace
 def encode_verdict(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON."""
     match verdict:
-        case Conforms():
+        case Conforms(witness=None):
+            return {"verdict": "conforms", "epochs": verdict.epochs}
+        case Conforms(witness=witness):
             return {
                 "verdict": "conforms",
-                "witness": encode_trace(verdict.witness),
+                "witness": encode_trace(witness or ()),
                 "at": list(verdict.at),
                 "epochs": verdict.epochs,
             }

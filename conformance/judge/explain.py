@@ -60,7 +60,7 @@ def explain(
     orders: Orders = {}
     unexplained = []
     for part in parts(graph, seen):
-        answer = _Part(part, seen, epochs, budget, aligned, complete, last).solve()
+        answer = Part(part, seen, epochs, budget, aligned, complete, last).solve()
         if isinstance(answer, Unexplained):
             unexplained.append(answer)
         else:
@@ -86,7 +86,9 @@ def parts(graph: Graph, seen: Seen) -> list[list[Task]]:
 
 
 @define
-class _Part:
+class Part:
+    """Tasks that are judged together, over epochs that count from 1, from the states they `start` in."""
+
     tasks: list[Task]
     seen: Seen
     epochs: int
@@ -94,11 +96,12 @@ class _Part:
     aligned: bool
     complete: bool
     last: int | None
+    start: tuple[Any, ...] | None = None
     furthest: tuple[int, Furthest, tuple[Any, ...]] = field(factory=lambda: (0, Furthest(), ()), init=False)
 
     def solve(self) -> Orders | Unexplained:
         """Epoch by epoch, going back to another way through an earlier one where a later one cannot be explained."""
-        start = tuple(task.program.initial for task in self.tasks)
+        start = self.start or tuple(task.program.initial for task in self.tasks)
         if not self.aligned:
             return self._solve_unaligned(start)
         hopeless: set[tuple[int, tuple[Any, ...]]] = set()

@@ -8,6 +8,7 @@ is there (`progress`). What conforms is proven by replaying that execution (`wit
 """
 
 from collections.abc import Iterator
+from typing import Protocol, TypeVar
 
 from attrs import evolve
 
@@ -18,9 +19,13 @@ from conformance.judge.budget import Budget
 from conformance.judge.diagnose import compare, diagnose
 from conformance.judge.explain import Orders, Seen, explain
 from conformance.judge.sequences import agreement, joined
-from conformance.judge.verdict import QUOTED, Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
+from conformance.judge.verdict import QUOTED, Conforms, Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
 from conformance.judge.witness import prove, prove_unaligned
 from conformance.observation import Observations
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
 def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdict:
@@ -28,6 +33,36 @@ def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdi
     Whether what was seen is explained by a failure-free execution of the case.
 
     A stall is a finding of its own, beside those of safety and never instead of them.
+    """
+    within = budget or Budget()
+
+    def explained(judged: Case, *, complete: bool) -> Orders | list[Finding]:
+        return _explained(judged, seen, complete=complete, budget=within)
+
+    def proven(judged: Case, explanation: Orders, *, complete: bool) -> Conforms:
+        if seen.snapshots == "unaligned":
+            return prove_unaligned(judged, seen, explanation, complete=complete)
+        return prove(judged, seen, explanation, epochs_to_judge(judged, seen))
+
+    return decide(case, seen, explained, proven)
+
+
+class Explains(Protocol[T_co]):
+    """Explain the last observation; or say of each part of the graph that cannot be explained where and why."""
+
+    def __call__(self, judged: Case, *, complete: bool) -> T_co | list[Finding]: ...
+
+
+class Proves(Protocol[T_contra]):
+    """Make of an explanation the proof that a verdict carries."""
+
+    def __call__(self, judged: Case, explanation: T_contra, *, complete: bool) -> Conforms: ...
+
+
+def decide(case: Case, seen: Observations, explained: Explains[T], proven: Proves[T]) -> Verdict:
+    """
+    The verdict, whoever explains the last observation. Of all others, and of the recorded input, nothing is asked but
+    how many epochs there are, whether they are equal, and what the first ones are that are not.
     """
     seen.check_streams(case)
     if not seen.observations:
@@ -37,7 +72,7 @@ def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdi
     judged = _as_observed(case, seen)
     complete = seen.end != "error" and not late
     try:
-        answer = _explained(judged, seen, complete=complete, budget=budget or Budget())
+        answer = explained(judged, complete=complete)
     except OutOfBudget as out:
         # What was found without the search stands; what it would have found is not known.
         return _violates([*safety, *late]) if safety else Inconclusive(str(out))
@@ -47,17 +82,15 @@ def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdi
         return _violates([*safety, *late])
     if seen.end == "error":
         return Inconclusive(f"the engine ended in an error: {seen.message or 'it did not say which'}")
-    assert isinstance(answer, dict)  # noqa: S101 - a list would have been findings
-    if seen.snapshots == "unaligned":
-        return prove_unaligned(judged, seen, answer, complete=complete)
-    return prove(judged, seen, answer, _epochs(seen, judged))
+    assert not isinstance(answer, list)  # noqa: S101 - a list would have been findings
+    return proven(judged, answer, complete=complete)
 
 
 def _violates(findings: list[Finding]) -> Violates:
     return Violates(guarantee(tuple(findings)), tuple(findings))
 
 
-def _epochs(seen: Observations, judged: Case) -> int:
+def epochs_to_judge(judged: Case, seen: Observations) -> int:
     """How many epochs there are to judge."""
     last = seen.observations[-1].streams
     if seen.epochs == "own":
@@ -127,26 +160,38 @@ def _lags(recorded: Epochs, shown: Epochs) -> bool:
 
 
 def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budget) -> Orders | list[Finding]:
-    """Explain the last observation; or say of each part of the graph that cannot be explained where and why."""
+    epochs = epochs_to_judge(judged, seen)
+    extra = too_many(judged, seen)
+    segments = segments_seen(judged, seen, epochs)
+    aligned = seen.snapshots == "aligned"
+    ends = judged.epochs if seen.epochs == "given" else None
+    answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
+    if isinstance(answer, list):
+        return extra + [
+            diagnose(segments, each, first_shown(seen, each.stream, each.epoch), aligned=aligned) for each in answer
+        ]
+    return extra or answer
+
+
+def segments_seen(judged: Case, seen: Observations, epochs: int) -> Seen:
+    """What there is to explain of each stream and epoch: the recorded input, and what the last observation shows."""
     last = seen.observations[-1].streams
-    epochs = _epochs(seen, judged)
-    given = seen.epochs == "given"
-    too_many = [stream for stream, shown in last.items() if given and len(shown) > judged.epochs]
-    extra = [_too_many(stream, judged, last[stream], len(seen.observations) - 1) for stream in too_many]
-    segments: Seen = {
+    return {
         stream: judged.inputs[stream][:epochs]
         if stream in judged.inputs
         else [last[stream][n] if stream in last and n < len(last[stream]) else None for n in range(epochs)]
         for stream in judged.graph.streams
     }
-    aligned = seen.snapshots == "aligned"
-    ends = judged.epochs if given else None
-    answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
-    if isinstance(answer, list):
-        return extra + [
-            diagnose(segments, each, _first_shown(seen, each.stream, each.epoch), aligned=aligned) for each in answer
-        ]
-    return extra or answer
+
+
+def too_many(judged: Case, seen: Observations) -> list[Finding]:
+    """The streams that show more epochs than the input has."""
+    last = seen.observations[-1].streams
+    return [
+        _too_many(stream, judged, shown, len(seen.observations) - 1)
+        for stream, shown in last.items()
+        if seen.epochs == "given" and len(shown) > judged.epochs
+    ]
 
 
 def _too_many(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
@@ -154,7 +199,7 @@ def _too_many(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
     return Finding("duplicated", because, index, stream, judged.epochs + 1, 0, (), shown[judged.epochs][:QUOTED])
 
 
-def _first_shown(seen: Observations, stream: str, epoch: int) -> int:
+def first_shown(seen: Observations, stream: str, epoch: int) -> int:
     """The first observation that shows that epoch of that stream."""
     for index, observation in enumerate(seen.observations):
         if len(observation.streams.get(stream, ())) >= epoch:

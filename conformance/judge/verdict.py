@@ -33,10 +33,11 @@ class Conforms:
     Explained, and proven: the failure-free trace whose out is what was seen, each observation at its index.
 
     `of` is the case that the trace runs: the one that was judged or, where an engine places its own borders, the same
-    with the borders where the engine put them.
+    with the borders where the engine put them. Of what was judged in a dataset, piece by piece, there is no trace in
+    one place: `witness` is None and `at` is empty, and each piece was replayed where it was explained.
     """
 
-    witness: Trace
+    witness: Trace | None
     at: tuple[int, ...]
     of: Case
     epochs: int

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
@@ -61,7 +63,7 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
     All that it writes stands in a temporary folder, which is removed; its JVM is ended with it, also after an error or
     Ctrl-C. Only one can be open in a process.
     """
-    _check(master)
+    check(master)
     folder = Path(tempfile.mkdtemp(prefix="conformance-spark-"))
     before = signal.getsignal(signal.SIGINT)
     environment = dict(os.environ)
@@ -83,15 +85,14 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
                 signal.signal(signal.SIGINT, before)
 
 
-def _check(master: str) -> None:
+def check(master: str) -> None:
     """Say at once what would otherwise be found out after a minute, in Java."""
     match = _MASTER.fullmatch(master)
     if match is None:
         raise UnknownMaster(f"{master!r} is no master of Spark; it can be {MASTERS}")
-    try:
-        import pyspark  # noqa: F401, PLC0415 - the extra `spark` may not be installed
-    except ImportError:
-        raise EngineUnavailable("--on needs pyspark: pip install 'dataflow-conformance[spark]'") from None
+    for package in ("pyspark", "pyarrow", "pandas"):
+        if find_spec(package) is None:
+            raise EngineUnavailable(f"--on needs {package}: pip install 'dataflow-conformance[spark]'")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise EngineUnavailable("Spark needs Java 17 or 21, on PATH or in JAVA_HOME; found none")
     if match["host"]:
@@ -169,12 +170,13 @@ def _why(error: Exception, said: Path) -> str:
 def _stop(spark: Any, master: str) -> None:
     """Stop the session and end its JVM, so that the next session may be another one."""
     from pyspark import SparkContext  # noqa: PLC0415 - see above
-    from pyspark.find_spark_home import _find_spark_home  # noqa: PLC0415
+
+    home: Any = import_module("pyspark.find_spark_home")
 
     work = None
     if spark is not None:
         with suppress(Exception):
-            work = Path(_find_spark_home(), "work", spark.sparkContext.applicationId)
+            work = Path(home._find_spark_home(), "work", spark.sparkContext.applicationId)  # noqa: SLF001
         with suppress(Exception):
             spark.sparkContext.cancelAllJobs()
         with suppress(Exception):

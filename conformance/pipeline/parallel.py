@@ -1,0 +1,238 @@
+"""
+The last observation, explained task by task and epoch by epoch, all at the same time.
+
+Why that is enough. Let a task's inputs and output be observed throughout, and let s(e) be the state at the start of
+epoch e that `states` reads off what was observed in the epochs before. If some failure-free execution shows the task's
+epochs up to e - 1, it leaves s(e), because every order that explains an epoch leaves the same state. So:
+
+- If every epoch is explained from its s(e), then, by induction, these orders one after the other are an execution:
+  each leaves the state that the next one starts in. (A group that finds an order follows it and compares.)
+- Let e be the first epoch that is not explained from s(e). Those before it are, so whatever execution explains them
+  leaves s(e), and none explains e. What is found at later epochs stands on a state that nobody had, and is not told.
+
+Tasks of which that cannot be said, because they share a stream that nobody observed or are an `average` that is reset,
+are judged together in all epochs, by `judge.explain` as it is, in one group. Large epochs are not split further, by key
+for example: an output of `keyed_sum` does not say which key it belongs to.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from conformance.case import Case, Task
+from conformance.errors import Malformed, OutOfBudget
+from conformance.judge.diagnose import diagnose
+from conformance.judge.explain import Seen, Unexplained, parts
+from conformance.judge.judge import epochs_to_judge, first_shown, segments_seen, too_many
+from conformance.judge.verdict import Finding
+from conformance.judge.way import Segment
+from conformance.judge.witness import Unproven
+from conformance.observation import Observations
+from conformance.pipeline.groups import ANSWER, BORDERS, STATE, Piece, Plan, explainer
+from conformance.pipeline.segments import RECORDED, Place, Summary, path_of
+from conformance.pipeline.standins import Whole
+from conformance.pipeline.states import from_keys, is_known, keys_of, starts
+from conformance.programs import P
+
+
+@frozen
+class Explanation:
+    """How much was explained, and replayed: epochs, groups and rows."""
+
+    epochs: int
+    groups: int
+    rows: int
+
+
+@frozen
+class Parallel:
+    """Explains the last observation; `seen` may be of stand-ins, the rows are in `whole`."""
+
+    whole: Whole
+    seen: Observations
+    seconds: float
+    tell: Callable[[str], None]
+
+    def __call__(self, judged: Case, *, complete: bool) -> Explanation | list[Finding]:  # noqa: ARG002 - aligned
+        epochs = epochs_to_judge(judged, self.seen)
+        extra = too_many(judged, self.seen)
+        segments = segments_seen(judged, self.seen, epochs)
+        found = [tuple(part) for part in parts(judged.graph, segments)]
+        plan = Plan(
+            tuple(self._piece(judged, tasks, epochs) for tasks in found), self.whole.rows.kind, epochs, self.seconds
+        )
+        answers = self._answers(judged, plan)
+        self._refuse_misnumbered(judged, answers)
+        if unproven := [each for each in answers if each.answer == "unproven"]:
+            tasks = ", ".join(task.name for task in plan.pieces[unproven[0].part].tasks)
+            raise Unproven(f"an order that was found for {tasks} does not show what was seen; please report both files")
+        unexplained, doubtful = self._first_of_each(answers)
+        findings = extra + [self._finding(judged, each, epochs) for each in unexplained]
+        if doubtful and not findings:
+            raise OutOfBudget(doubtful[0])
+        return findings or Explanation(epochs, len(answers), sum(each.rows for each in answers))
+
+    def _origin(self, judged: Case, stream: str) -> int:
+        """Where the rows of a stream are: the sources are as they were recorded."""
+        return RECORDED if stream in judged.inputs else len(self.seen.observations) - 1
+
+    def _summary(self, judged: Case, stream: str, epoch: int) -> Summary:
+        return self.whole.summaries[self._origin(judged, stream), stream, epoch]
+
+    def _piece(self, judged: Case, tasks: tuple[Task, ...], epochs: int) -> Piece:
+        streams = tuple(dict.fromkeys(s for task in tasks for s in (*task.inputs, task.output)))
+        (task, *others) = tasks
+        together = Piece(tasks, streams, split=False, shown=epochs)
+        if others:
+            return together
+        shown = min(epochs, self.whole.shown(self._origin(judged, task.output), task.output))
+        read = [[self._summary(judged, each, e) for each in task.inputs] for e in range(1, shown + 1)]
+        if not all(is_known(task, inputs) for inputs in read):
+            return together
+        if keys_of(task.program) is not None:
+            return Piece(tasks, streams, split=True, shown=shown)
+        written = [self._summary(judged, task.output, e) for e in range(1, shown + 1)]
+        states = tuple(starts(task, list(zip(read, written, strict=True))))
+        return Piece(tasks, streams, split=True, shown=shown, states=states)
+
+    def _answers(self, judged: Case, plan: Plan) -> list[Any]:
+        spark = self.whole.rows.frame.sparkSession
+        routed = self._routed(judged, plan)
+        if routed is None:
+            return []
+        groups = sum(piece.shown if piece.split else 1 for piece in plan.pieces)
+        self.tell(f"judging {groups:,} groups: each task in each epoch, or tasks that have to be judged together")
+        known = spark.sparkContext.broadcast(plan)
+        answers: list[Any] = routed.groupBy("part", "slice").applyInPandas(explainer(known), ANSWER).collect()
+        return sorted(answers, key=lambda each: (each.part, each.slice))
+
+    def _routed(self, judged: Case, plan: Plan) -> Any:
+        """Each row, once for each group that needs it; and the states that are in the rows."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
+
+        frame, kind = self.whole.rows.frame, self.whole.rows.kind
+        routes = list(self._routes(judged, plan))
+        if not routes:
+            return None
+        schema = "origin long, stream string, part long, number long, split boolean, upto long, keys long"
+        few = frame.sparkSession.createDataFrame(routes, schema)
+        rows = frame.join(f.broadcast(few), ["origin", "stream"]).filter(f.col("epoch") <= f.col("upto"))
+        slice_ = f.when(f.col("split"), f.col("epoch")).otherwise(0).alias("slice")
+        value = f.coalesce("value", f.lit(BORDERS[kind])).alias("value")
+        routed = rows.select("part", slice_, f.col("number").alias("stream"), "epoch", "seq", value)
+        if any(keys is not None for *_, keys in routes):
+            states = _states_in(rows.filter(f.col("keys").isNotNull()), kind)
+            routed = routed.unionByName(states)
+        return routed
+
+    def _routes(self, judged: Case, plan: Plan) -> Iterator[tuple[int, str, int, int, bool, int, int | None]]:
+        for part, piece in enumerate(plan.pieces):
+            outputs = {task.output for task in piece.tasks}
+            for number, stream in enumerate(piece.streams):
+                keys = keys_of(piece.tasks[0].program) if piece.split and stream not in outputs else None
+                yield self._origin(judged, stream), stream, part, number, piece.split, piece.shown, keys
+
+    def _refuse_misnumbered(self, judged: Case, answers: Sequence[Any]) -> None:
+        for each in answers:
+            if each.answer == "misnumbered":
+                stream, epoch, found = pickle.loads(each.said)  # noqa: S301 - our own worker said it
+                origin = self._origin(judged, stream)
+                raise Malformed(
+                    f"{found} in epoch {epoch}",
+                    "rows numbered one by one",
+                    path=path_of(origin, stream),
+                    file=self.whole.rows.file(origin),
+                )
+
+    def _first_of_each(self, answers: Sequence[Any]) -> tuple[list[Unexplained], list[str]]:
+        """Of each part the first epoch that is not explained; and where we stopped looking before we came to one."""
+        unexplained: dict[int, Unexplained] = {}
+        doubtful: dict[int, str] = {}
+        for each in answers:
+            if each.part in unexplained or each.part in doubtful:
+                continue
+            if each.answer == "unexplained":
+                unexplained[each.part] = pickle.loads(each.said)  # noqa: S301 - our own worker said it
+            elif each.answer == "out of budget":
+                doubtful[each.part] = bytes(each.said).decode()
+        return list(unexplained.values()), list(doubtful.values())
+
+    def _finding(self, judged: Case, found: Unexplained, epochs: int) -> Finding:
+        """The finding in the judge's own words, from the rows of that epoch and the next."""
+        near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
+        places: dict[tuple[str, int], Place] = {
+            (stream, epoch): place
+            for stream in (*found.task.inputs, found.stream)
+            for epoch in near
+            if (place := (self._origin(judged, stream), stream, epoch)) in self.whole.summaries
+        }
+        events = self.whole.rows.events(places.values())
+
+        def segment(stream: str, epoch: int) -> Segment | None:
+            return events[places[stream, epoch]] if (stream, epoch) in places else None
+
+        segments: Seen = {
+            stream: [segment(stream, epoch) for epoch in range(1, epochs + 1)]
+            for stream in (*found.task.inputs, found.stream)
+        }
+        if keys_of(found.task.program) is not None and not any(
+            None in (segments[s][e - 1] for e in near) for s in found.task.inputs
+        ):
+            found = evolve(found, state=self._state(judged, found, near))
+        return diagnose(segments, found, first_shown(self.seen, found.stream, found.epoch), aligned=True)
+
+    def _state(self, judged: Case, found: Unexplained, near: Sequence[int]) -> Any:
+        """The state at the start of that epoch, as far as these epochs can depend on it."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - as above
+
+        program, frame = found.task.program, self.whole.rows.frame
+        read = [
+            (f.col("origin") == self._origin(judged, stream)) & (f.col("stream") == stream)
+            for stream in found.task.inputs
+        ]
+        rows = frame.filter(_any(read)).withColumn("keys", f.lit(keys_of(program)))
+        keyed = rows.select("epoch", *_key(self.whole.rows.kind)).filter("number is not null")
+        wanted = keyed.filter(f.col("epoch").isin(list(near))).select("key").distinct()
+        before = keyed.filter(f.col("epoch") < found.epoch).join(wanted, "key").groupBy("key").agg(f.sum("number"))
+        return from_keys(program, {row[0]: row[1] for row in before.collect()})
+
+
+def _any(conditions: Sequence[Any]) -> Any:
+    one, *others = conditions
+    for other in others:
+        one |= other
+    return one
+
+
+def _key(kind: str) -> tuple[Any, Any]:
+    """The integer that a row has, if it has one, and the key that it belongs to."""
+    from pyspark.sql import functions as f  # noqa: PLC0415 - as above
+
+    number = f.col("value") if kind == "integers" else f.expr("try_cast(value as bigint)")
+    key = f.when(f.col("keys") == 0, number).otherwise(number % f.when(f.col("keys") > 0, f.col("keys")))
+    return key.alias("key"), number.alias("number")
+
+
+def _states_in(rows: Any, kind: str) -> Any:
+    """
+    Of each key that occurs in an epoch, and occurred before, the sum of what it had seen at the epoch's start: rows of
+    their own, for the group of that epoch.
+    """
+    from pyspark.sql import Window  # noqa: PLC0415 - as above
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    keyed = rows.select("part", "epoch", *_key(kind)).filter("number is not null")
+    sums = keyed.groupBy("part", "key", "epoch").agg(f.sum("number").alias("number"))
+    over = Window.partitionBy("part", "key").orderBy("epoch").rowsBetween(Window.unboundedPreceding, -1)
+    before = sums.withColumn("before", f.sum("number").over(over)).filter("before is not null")
+    value = (f.col("before") % P).cast("long" if kind == "integers" else "string").alias("value")
+    return before.select(
+        "part",
+        f.col("epoch").alias("slice"),
+        f.lit(STATE).cast("long").alias("stream"),
+        "epoch",
+        f.col("key").alias("seq"),
+        value,
+    )

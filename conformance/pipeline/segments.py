@@ -1,0 +1,182 @@
+"""
+One pass over all rows: of each segment, which is what a stream carries in one epoch of one observation, how long it is,
+a hash of what is in it, and what its integers come to.
+
+That table is small, and all that the driver ever sees of segments that are as they should be. Two segments are taken to
+be equal if they have the same number of rows and the same 128 bits: two 64-bit hashes of each row, its number in the
+stream among what is hashed, each combined over the rows. What differs is looked at row by row.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from conformance.case import MOST_EPOCHS
+from conformance.errors import Malformed, quote
+from conformance.pipeline.dataset import Kind
+from conformance.pipeline.events import are_events, event_of
+from conformance.programs import RESET, P
+
+RECORDED = -1
+"""Stands for the recorded input where the number of an observation is expected."""
+
+MOST_ROWS = 2**32
+"""Of a stream in an observation."""
+
+NUMBER = "^(0|[1-9][0-9]{0,9})$"
+
+Place: TypeAlias = tuple[int, str, int]
+"""An observation, or RECORDED; a stream; an epoch."""
+
+
+@frozen
+class Summary:
+    """What is known of a segment without its rows."""
+
+    rows: int
+    low: int
+    high: int
+    spread: int
+    borders: int
+    border_at: int
+    wrong_at: int
+    hashes: tuple[int, int]
+    integers: int
+    total: int
+    last: int | None
+    resets: int
+
+
+@frozen
+class Rows:
+    """All rows, of the recorded input and of every observation: origin, stream, epoch, seq, value."""
+
+    frame: Any
+    kind: Kind
+    recorded: frozenset[str]
+    """The sources."""
+
+    observed: frozenset[str]
+    """The streams that observations show."""
+
+    number: int
+    """Of observations."""
+
+    files: tuple[str, str]
+    """Where the recorded rows and the observed ones come from: for refusals."""
+
+    def summaries(self) -> dict[Place, Summary]:
+        """The one pass. Rows that belong nowhere are refused."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
+
+        stray = self._stray()
+        number, wrong, reset = _meanings(self.kind)
+        keys = [f.when(~stray, f.col(name)).alias(name) for name in ("origin", "stream", "epoch")]
+        table = self.frame.groupBy(*keys).agg(
+            f.count("*").alias("rows"),
+            f.min("seq").alias("low"),
+            f.max("seq").alias("high"),
+            f.sum(f.when(~stray, f.col("seq"))).alias("spread"),
+            f.sum(f.when(f.col("value").isNull(), 1).otherwise(0)).alias("borders"),
+            f.coalesce(f.max(f.when(f.col("value").isNull(), f.col("seq"))), f.lit(-1)).alias("border_at"),
+            f.coalesce(f.min(f.when(wrong, f.col("seq"))), f.lit(-1)).alias("wrong_at"),
+            f.bit_xor(f.xxhash64("seq", "value")).alias("one"),
+            f.bit_xor(f.xxhash64(f.lit(1), f.col("value"), f.lit(2), f.col("seq"))).alias("two"),
+            f.count(f.when(~wrong, number)).alias("integers"),
+            f.coalesce(f.sum(f.when(~wrong, number)), f.lit(0)).alias("total"),
+            f.coalesce(f.max(f.when(~stray & ~wrong, f.col("seq") * (P + 1) + number)), f.lit(-1)).alias("last"),
+            f.sum(f.when(reset, 1).otherwise(0)).alias("resets"),
+        )
+        found = {}
+        for each in table.toPandas().itertuples(index=False):
+            if each.stream is None or each.stream != each.stream:
+                self._refuse_stray(stray)
+            found[int(each.origin), each.stream, int(each.epoch)] = Summary(
+                rows=int(each.rows),
+                low=int(each.low),
+                high=int(each.high),
+                spread=int(each.spread),
+                borders=int(each.borders),
+                border_at=int(each.border_at),
+                wrong_at=int(each.wrong_at),
+                hashes=(int(each.one), int(each.two)),
+                integers=int(each.integers),
+                total=int(each.total),
+                last=int(each.last) % (P + 1) if each.last >= 0 else None,
+                resets=int(each.resets),
+            )
+        return found
+
+    def _stray(self) -> Any:
+        """Rows that no stream has: without a place, or with one that does not exist."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - as above
+
+        source = (f.col("origin") == RECORDED) & f.col("stream").isin(sorted(self.recorded))
+        shown = f.col("origin").between(0, self.number - 1) & f.col("stream").isin(sorted(self.observed))
+        known = source | shown
+        bounded = f.col("epoch").between(1, MOST_EPOCHS) & f.col("seq").between(0, MOST_ROWS - 1)
+        return ~f.coalesce(known & bounded, f.lit(False))  # noqa: FBT003 - a literal of Spark
+
+    def _refuse_stray(self, stray: Any) -> None:
+        row = self.frame.filter(stray).orderBy("origin", "stream", "epoch", "seq").first().asDict()
+        origin, recorded = row["origin"], row["origin"] == RECORDED
+        file = self.file(origin)
+        if not recorded and (origin is None or not 0 <= origin < self.number):
+            expected = f"one from 0 to {self.number - 1}"
+            raise Malformed(f"observation {quote(origin)}", expected, path=("observation",), file=file)
+        if row["stream"] not in (streams := self.recorded if recorded else self.observed):
+            expected = f"one of {', '.join(sorted(streams))}"
+            raise Malformed(f"stream {quote(row['stream'])}", expected, path=("stream",), file=file)
+        path = path_of(origin, row["stream"])
+        if row["epoch"] is None or not 1 <= row["epoch"] <= MOST_EPOCHS:
+            raise Malformed(f"epoch {quote(row['epoch'])}", f"one from 1 to {MOST_EPOCHS}", path=path, file=file)
+        raise Malformed(f"seq {quote(row['seq'])}", f"a number from 0 to {MOST_ROWS - 1}", path=path, file=file)
+
+    def file(self, origin: int | None) -> str:
+        """Where these rows come from."""
+        return self.files[0] if origin == RECORDED else self.files[1]
+
+    def fetch(self, places: Iterable[Place]) -> dict[Place, list[tuple[int, Any]]]:
+        """The rows of these segments, each with its number, as they stand there: a border is None."""
+        from pyspark.sql import functions as f  # noqa: PLC0415 - as above
+
+        wanted = list(places)
+        found: dict[Place, list[tuple[int, Any]]] = {place: [] for place in wanted}
+        if wanted:
+            spark = self.frame.sparkSession
+            few = spark.createDataFrame(wanted, "origin long, stream string, epoch long")
+            epochs = sorted({epoch for _, _, epoch in wanted})
+            near = self.frame.filter(f.col("epoch").between(epochs[0], epochs[-1]))
+            rows = near.join(f.broadcast(few), ["origin", "stream", "epoch"]).collect()
+            for row in rows:
+                found[row.origin, row.stream, row.epoch].append((row.seq, row.value))
+        return {place: sorted(rows, key=lambda row: row[0]) for place, rows in found.items()}
+
+    def events(self, places: Iterable[Place]) -> dict[Place, tuple[int | str, ...]]:
+        """The events of these segments."""
+        return {
+            place: tuple(event_of(value, self.kind) for _, value in rows if value is not None)
+            for place, rows in self.fetch(places).items()
+        }
+
+
+def path_of(origin: int, stream: str) -> tuple[str | int, ...]:
+    """Where a stream stands, for people."""
+    return ("inputs", stream) if origin == RECORDED else ("observations", origin, stream)
+
+
+def _meanings(kind: Kind) -> tuple[Any, Any, Any]:
+    """Of a value: which integer it is, if it is one; whether it is no event; whether it is a reset."""
+    from pyspark.sql import functions as f  # noqa: PLC0415 - as above
+    from pyspark.sql.pandas.functions import pandas_udf  # noqa: PLC0415
+
+    value = f.col("value")
+    if kind == "integers":
+        return value, f.coalesce((value < 0) | (value >= P), f.lit(False)), f.lit(False)  # noqa: FBT003
+    is_number = value.rlike(NUMBER)
+    number = f.when(is_number, f.expr("try_cast(value as bigint)"))
+    udf: Any = pandas_udf
+    is_event = udf(are_events, "boolean")
+    wrong = f.when(is_number, number >= P).otherwise(~is_event(value))
+    return number, f.coalesce(wrong, f.lit(False)), f.coalesce(value == f'"{RESET}"', f.lit(False))  # noqa: FBT003

@@ -1,0 +1,106 @@
+"""
+Are these segments streams? Rows are numbered without a gap, epochs follow each other, each ends in its border.
+
+All but one thing is read off the summaries: numbers missing and numbers twice may cancel out there. Of all that is
+judged, `groups` looks at every row; of an earlier observation it makes no difference, because there every segment
+either has the hashes of one that was judged, or is a difference, which is looked at row by row.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NoReturn
+
+from attrs import frozen
+
+from conformance.errors import Malformed, quote
+from conformance.pipeline.segments import Place, Rows, Summary, path_of
+from conformance.programs import P
+
+NUMBERED = "in each stream of an observation the numbers from 0 on, each once"
+
+
+@frozen
+class Structure:
+    """The summaries of all segments, checked."""
+
+    rows: Rows
+    summaries: Mapping[Place, Summary]
+
+    def epochs(self) -> dict[tuple[int, str], int]:
+        """How many epochs each stream of each origin has; what is no stream is refused."""
+        epochs: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for origin, stream, epoch in self.summaries:
+            epochs[origin, stream].append(epoch)
+        for (origin, stream), found in sorted(epochs.items()):
+            found.sort()
+            self._check_epochs(origin, stream, found)
+            for epoch in found:
+                self._check_order(origin, stream, epoch)
+            for epoch in found:
+                self._check_segment((origin, stream, epoch))
+        return {place: len(found) for place, found in epochs.items()}
+
+    def _check_epochs(self, origin: int, stream: str, found: list[int]) -> None:
+        for wanted, epoch in enumerate(found, start=1):
+            if epoch != wanted:
+                self._refuse(origin, stream, f"epoch {epoch} and no epoch {wanted}", "every epoch from 1 on")
+
+    def _check_order(self, origin: int, stream: str, epoch: int) -> None:
+        now, then = self.summaries[origin, stream, epoch], self.summaries.get((origin, stream, epoch + 1))
+        if then is None:
+            return
+        if then.low == now.high:
+            self._refuse(origin, stream, f"seq {now.high} in epoch {epoch} and in epoch {epoch + 1}", NUMBERED)
+        if then.low < now.high:
+            found = f"rows out of order: seq {then.low} is of epoch {epoch + 1}, seq {now.high} of epoch {epoch}"
+            self._refuse(origin, stream, found, "epochs that go up with seq")
+
+    def _check_segment(self, place: Place) -> None:
+        origin, stream, epoch = place
+        found = self.summaries[place]
+        before = self.summaries.get((origin, stream, epoch - 1))
+        first = 0 if before is None else before.high + 1
+        if found.low != first:
+            self._refuse(origin, stream, f"no row with seq {first}, before that of epoch {epoch}", NUMBERED)
+        if found.rows != found.high - first + 1 or 2 * found.spread != (first + found.high) * found.rows:
+            self._refuse_numbers(place, first)
+        if not found.borders:
+            expected = "a row with a null value behind the events of each epoch"
+            self._refuse(origin, stream, f"epoch {epoch} without its border", expected)
+        if found.borders > 1:
+            self._refuse(origin, stream, f"{found.borders} borders in epoch {epoch}", "one")
+        if found.border_at != found.high:
+            self._refuse(
+                origin, stream, f"seq {found.border_at + 1} behind the border of epoch {epoch}", "it in the next epoch"
+            )
+        if found.wrong_at >= 0:
+            value = dict(self.rows.fetch([place])[place])[found.wrong_at]
+            self._refuse(origin, stream, f"{quote(value)} at seq {found.wrong_at} of epoch {epoch}", _event(self.rows))
+
+    def _refuse_numbers(self, place: Place, first: int) -> NoReturn:
+        numbers = [seq for seq, _ in self.rows.fetch([place])[place]]
+        found = wrong_number(numbers, first) or f"{len(numbers)} rows, and others when they were counted"
+        self._refuse(place[0], place[1], f"{found} in epoch {place[2]}", NUMBERED)
+
+    def _refuse(self, origin: int, stream: str, found: str, expected: str) -> NoReturn:
+        raise Malformed(found, expected, path=path_of(origin, stream), file=self.rows.file(origin))
+
+
+def wrong_number(numbers: list[int], first: int) -> str | None:
+    """What is wrong with the numbers of rows, in order, that should go up one by one."""
+    if numbers and numbers[0] != first:
+        return f"no row with seq {first}"
+    for one, other in pairwise(numbers):
+        if one == other:
+            return f"seq {one} twice"
+        if other != one + 1:
+            return f"no row with seq {one + 1}"
+    return None
+
+
+def _event(rows: Rows) -> str:
+    number = f"an integer from 0 to {P - 1}"
+    if rows.kind == "integers":
+        return number
+    return f'{number}, or a string of at most 64 characters, as JSON in ASCII without spaces around it ("reset")'
