@@ -7,7 +7,7 @@ from importlib import import_module
 
 from conformance import __version__
 
-ALL = ("model", "generators", "judge", "campaign")
+ALL = ("model", "generators", "judge", "campaign", "datasets")
 
 
 def main() -> None:

@@ -1,0 +1,187 @@
+"""
+`check --on`: ten million observed rows on a driver with 4 GB, conforming and with one wrong row that must be named
+exactly; on one core and on two.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from resource import RUSAGE_SELF, getrusage
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from conformance.case import Case, Graph, Task
+from conformance.codec.cases import content, digest
+from conformance.codec.datasets import encode_case_beside, encode_observations_beside
+from conformance.judge import Conforms, Verdict, Violates
+from conformance.observation import Observation, Observations
+from conformance.pipeline import cluster
+from conformance.pipeline.check import read
+from conformance.pipeline.writer import INPUTS, SEEN, write_both, write_table
+from conformance.programs import Average, Digest, Distinct, KeyedSum, Map, P, Sum
+
+EPOCHS = int(os.environ.get("EPOCHS", "1000"))
+EARLIER = EPOCHS * 16 // 100
+"""What the first of the two observations shows."""
+
+EVENTS = {"ints": 1250, "left": 250, "right": 250}
+"""An epoch of each source."""
+
+GRAPH = Graph(
+    tuple(EVENTS),
+    (
+        Task("mapped", ("ints",), "mapped", Map(3, 1)),
+        Task("digest", ("mapped",), "digests", Digest()),
+        Task("sum", ("ints",), "sums", Sum()),
+        Task("average", ("ints",), "averages", Average()),
+        Task("distinct", ("ints",), "new", Distinct()),
+        Task("keyed", ("ints",), "keyed", KeyedSum(512)),
+        Task("joined", ("left", "right"), "joined", Sum()),
+    ),
+)
+WRONG = ("keyed", EPOCHS * 7 // 10, 617)
+"""The stream, the epoch and the position of the wrong row."""
+
+Streams = dict[str, list[list[int]]]
+
+
+def streams() -> Streams:
+    """What every stream carries, by folding each program over an order of its inputs."""
+    random = Random(7)
+    carried: Streams = {
+        source: [[random.randrange(200_000) for _ in range(events)] for _ in range(EPOCHS)]
+        for source, events in EVENTS.items()
+    }
+    for task in GRAPH.in_order:
+        program, state = task.program, task.program.initial
+        written: list[list[int]] = []
+        for epoch in range(EPOCHS):
+            shown: list[int] = []
+            for each in _one_order([carried[stream][epoch] for stream in task.inputs], random):
+                state, outputs = program(state, each)
+                shown.extend(outputs)  # type: ignore[arg-type]
+            written.append(shown)
+        carried[task.output] = written
+    return carried
+
+
+def _one_order(inputs: list[list[int]], random: Random) -> list[int]:
+    if len(inputs) == 1:
+        return inputs[0]
+    order = [which for which, events in enumerate(inputs) for _ in events]
+    random.shuffle(order)
+    heads = [iter(events) for events in inputs]
+    return [next(heads[which]) for which in order]
+
+
+def columns(epochs: list[list[int]]) -> tuple[Any, Any, Any]:
+    """Epoch, value and whether it is a border, of each row of a stream."""
+    sizes = np.array([len(events) + 1 for events in epochs])
+    epoch = np.repeat(np.arange(1, len(epochs) + 1), sizes)
+    value = np.concatenate([np.array([*events, 0], dtype=np.int64) for events in epochs])
+    border = np.zeros(len(value), dtype=bool)
+    border[np.cumsum(sizes) - 1] = True
+    return epoch, value, border
+
+
+def rows(shown: list[tuple[int, str, list[list[int]]]]) -> Any:
+    """The rows of these streams, each in an observation."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    tables = []
+    for observation, stream, epochs in shown:
+        epoch, value, border = columns(epochs)
+        names = pa.DictionaryArray.from_arrays(np.zeros(len(epoch), dtype=np.int8), [stream]).cast(pa.string())
+        tables.append(
+            pa.table(
+                {
+                    "observation": np.full(len(epoch), observation, dtype=np.int64),
+                    "stream": names,
+                    "epoch": epoch,
+                    "seq": np.arange(len(epoch), dtype=np.int64),
+                    "value": pa.array(value, mask=border),
+                }
+            )
+        )
+    return pa.concat_tables(tables)
+
+
+def written(folder: Path, carried: Streams, wrong: tuple[str, int, int] | None) -> tuple[tuple[Path, Path], int]:
+    """Both files with their datasets, and how many rows were observed."""
+    folder.mkdir()
+    inputs = {source: tuple(map(tuple, carried[source])) for source in GRAPH.sources}
+    case = Case(GRAPH, inputs, name="ten million rows")
+    recorded = rows([(0, source, carried[source]) for source in GRAPH.sources])
+    write_table(folder / INPUTS.name, recorded.drop_columns(["observation"]))
+    earlier = [(0, stream, carried[stream][:EARLIER]) for stream in GRAPH.streams]
+    last = dict(carried)
+    if wrong is not None:
+        stream, epoch, position = wrong
+        changed = list(carried[stream][epoch - 1])
+        changed[position] = (changed[position] + 1) % P
+        last[stream] = [*carried[stream][: epoch - 1], changed, *carried[stream][epoch:]]
+    observed = rows(earlier + [(1, stream, last[stream]) for stream in GRAPH.streams])
+    write_table(folder / SEEN.name, observed)
+    key = digest(case, {source: [content(events) for events in inputs[source]] for source in GRAPH.sources})
+    seen = Observations(key, (Observation(dict.fromkeys(GRAPH.streams, ())),) * 2)
+    files = write_both(folder, encode_case_beside(case, INPUTS), encode_observations_beside(seen, SEEN))
+    return files, observed.num_rows
+
+
+def conforms(verdict: Verdict) -> None:
+    """The right one."""
+    assert isinstance(verdict, Conforms), verdict  # noqa: S101
+    assert verdict.epochs == EPOCHS  # noqa: S101
+
+
+def named(verdict: Verdict) -> None:
+    """The one with a wrong row, and nothing else."""
+    assert isinstance(verdict, Violates), verdict  # noqa: S101
+    (finding,) = verdict.findings
+    assert (finding.stream, finding.epoch, finding.position) == WRONG, finding  # noqa: S101
+    assert finding.observation == 1  # noqa: S101
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as scratch:
+        carried = streams()
+        right, count = written(Path(scratch, "right"), carried, None)
+        wrong, _ = written(Path(scratch, "wrong"), carried, WRONG)
+        del carried
+        print(f"check --on: {count:,} observed rows, {len(GRAPH.tasks)} tasks, {EPOCHS:,} epochs, 4 GB for the driver")
+        print("  master    dataset        seconds    rows/s   JVM, at most   our process, at most")
+        questions: list[tuple[str, tuple[Path, Path], Callable[[Verdict], None]]] = [
+            ("conforming", right, conforms),
+            ("one wrong row", wrong, named),
+        ]
+        for master in ("local[1]", "local[2]"):
+            for name, files, expect in questions:
+                seconds, jvm = _timed(master, files, expect)
+                own = getrusage(RUSAGE_SELF).ru_maxrss / 2**20
+                print(f"  {master:9} {name:14} {seconds:7.1f} {count / seconds:9,.0f} {jvm:11.2f} GiB {own:19.2f} GiB")
+
+
+def _timed(master: str, files: tuple[Path, Path], expect: Callable[[Verdict], None]) -> tuple[float, float]:
+    told = []
+    with cluster.session(master) as spark:
+        started = perf_counter()
+        verdict = read(*files).answered(spark, 60.0, lambda what: told.append((perf_counter() - started, what)))
+        seconds = perf_counter() - started
+        jvm = _most_memory()
+    expect(verdict)
+    for when, what in told:
+        print(f"    {when:7.1f} s  {what}")
+    return seconds, jvm
+
+
+def _most_memory() -> float:
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - the JVM's process
+    status = Path(f"/proc/{gateway.proc.pid}/status").read_text(encoding="utf-8")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 2**20
