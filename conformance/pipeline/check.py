@@ -121,16 +121,21 @@ def _frame(spark: Any, recorded: Any, observed: Any) -> tuple[Any, Kind]:
 
 
 def _read(rows: Rows, tell: Callable[[str], None]) -> Whole:
-    from pyspark.errors import PySparkException  # noqa: PLC0415 - as above
-
     tell("reading, and hashing every segment")
     try:
         summaries = rows.summaries()
-    except PySparkException as error:
-        because = f"Spark cannot read it ({str(error).strip().splitlines()[0][:200]})"
-        raise Unreadable(" and ".join(rows.files), because, "Write it again.") from error
+    except Exception as error:
+        if not type(error).__module__.startswith(("py4j", "pyspark")):
+            raise
+        raise Unreadable(" or ".join(rows.files), f"Spark cannot read it ({_why(error)})", "Write it again.") from error
     tell(f"{sum(each.rows for each in summaries.values()):,} rows in {len(summaries):,} segments")
     return Whole(rows, summaries, Structure(rows, summaries).epochs())
+
+
+def _why(error: Exception) -> str:
+    """The line of Spark's that names the file, or its first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return next((line for line in lines if "FAILED_READ_FILE" in line), lines[0])[:400]
 
 
 def _fit(file: Path, seen: Observations, case: Case, key: str) -> None:

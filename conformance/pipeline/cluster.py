@@ -65,24 +65,46 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
     """
     check(master)
     folder = Path(tempfile.mkdtemp(prefix="conformance-spark-"))
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     environment = dict(os.environ)
+    heard: list[int] = []
+
+    def hear(number: int, _: object) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
     spark = None
     try:
+        _listen(dict.fromkeys(before, hear))
         spark = _started(master, folder, settings or {})
+        # Spark has put a handler there that talks to its JVM, perhaps in the middle of a sentence.
+        _listen(dict.fromkeys(before, hear))
         yield spark
+    except BaseException:
+        if heard:
+            # Whatever became of it on its way through Spark.
+            raise _interruption(heard[0]) from None
+        raise
     finally:
         # Whoever presses Ctrl-C twice still wants nothing to be left.
-        with suppress(ValueError):  # Only the main thread hears it.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _listen(dict.fromkeys(before, signal.SIG_IGN))
         try:
-            _stop(spark, master)
+            _stop(spark, master, politely=not heard)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             os.environ.clear()
             os.environ.update(environment)
-            with suppress(ValueError):
-                signal.signal(signal.SIGINT, before)
+            _listen(before)
+
+
+def _listen(handlers: Mapping[int, Any]) -> None:
+    with suppress(ValueError):  # Only the main thread hears signals.
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _interruption(number: int) -> BaseException:
+    return KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
 
 
 def check(master: str) -> None:
@@ -167,25 +189,28 @@ def _why(error: Exception, said: Path) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _stop(spark: Any, master: str) -> None:
-    """Stop the session and end its JVM, so that the next session may be another one."""
+def _stop(spark: Any, master: str, *, politely: bool) -> None:
+    """
+    Stop the session and end its JVM, so that the next session may be another one.
+
+    What was interrupted in the middle of a conversation cannot be asked to stop: then its JVM is ended at once.
+    """
     from pyspark import SparkContext  # noqa: PLC0415 - see above
 
     home: Any = import_module("pyspark.find_spark_home")
-
     work = None
     if spark is not None:
-        with suppress(Exception):
-            work = Path(home._find_spark_home(), "work", spark.sparkContext.applicationId)  # noqa: SLF001
-        with suppress(Exception):
-            spark.sparkContext.cancelAllJobs()
-        with suppress(Exception):
-            spark.stop()
+        app = spark.sparkContext._conf.get("spark.app.id") or "none"  # noqa: SLF001 - what is known without the JVM
+        work = Path(home._find_spark_home(), "work", app)  # noqa: SLF001
+        if politely:
+            with suppress(Exception):
+                spark.stop()
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - pyspark has no other way to end its JVM
     if gateway is not None:
         process = getattr(gateway, "proc", None)
-        with suppress(Exception):
-            gateway.shutdown()
+        if politely:
+            with suppress(Exception):
+                gateway.shutdown()
         if process is not None:
             with suppress(OSError):
                 process.stdin.close()

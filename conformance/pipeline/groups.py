@@ -28,7 +28,6 @@ STATE = -1
 BORDERS: dict[Kind, int | str] = {"integers": -1, "text": ""}
 """What stands for a border here, as a null would make floating-point numbers of a column of integers."""
 
-ROW = "part long, slice long, stream long, epoch long, seq long, value {value}"
 ANSWER = "part long, slice long, rows long, answer string, said binary"
 
 Answer: TypeAlias = Literal["explained", "unexplained", "out of budget", "misnumbered", "unproven"]
@@ -58,14 +57,15 @@ class Plan:
     seconds: float
 
 
-def explainer(plan: Any) -> Callable[[Any, Any], Any]:
-    """The function for `applyInPandas`; the plan is a broadcast one."""
+def explainer(plan: Any, counted: Any) -> Callable[[Any, Any], Any]:
+    """The function for `applyInPandas`; the plan is a broadcast one, and rows are counted in an accumulator."""
 
     def explain_group(key: tuple[Any, ...], rows: Any) -> Any:
         import pandas as pd  # noqa: PLC0415 - it comes with the extra `spark`
 
-        answer, said = _Group(plan.value, int(key[0]), int(key[1])).answer(rows)
-        part, slice_ = (int(each) for each in key[:2])
+        part, slice_ = (int(each) for each in key)
+        answer, said = _Group(plan.value, part, slice_).answer(rows)
+        counted.add(int((rows["stream"] != STATE).sum()))
         return pd.DataFrame(
             [(part, slice_, len(rows), answer, said)], columns=["part", "slice", "rows", "answer", "said"]
         )

@@ -34,6 +34,7 @@ from conformance.pipeline.groups import ANSWER, BORDERS, STATE, Piece, Plan, exp
 from conformance.pipeline.segments import RECORDED, Place, Summary, path_of
 from conformance.pipeline.standins import Whole
 from conformance.pipeline.states import from_keys, is_known, keys_of, starts
+from conformance.pipeline.watching import watched
 from conformance.programs import P
 
 
@@ -104,9 +105,17 @@ class Parallel:
             return []
         groups = sum(piece.shown if piece.split else 1 for piece in plan.pieces)
         self.tell(f"judging {groups:,} groups: each task in each epoch, or tasks that have to be judged together")
-        known = spark.sparkContext.broadcast(plan)
-        answers: list[Any] = routed.groupBy("part", "slice").applyInPandas(explainer(known), ANSWER).collect()
+        known, counted = spark.sparkContext.broadcast(plan), spark.sparkContext.accumulator(0)
+        with watched(counted, self._how_many(judged, plan), self.tell):
+            explained = routed.groupBy("part", "slice").applyInPandas(explainer(known, counted), ANSWER)
+            answers: list[Any] = explained.collect()
         return sorted(answers, key=lambda each: (each.part, each.slice))
+
+    def _how_many(self, judged: Case, plan: Plan) -> int:
+        """Rows, each as often as it is needed."""
+        routes = [(each[0], each[1], each[5]) for each in self._routes(judged, plan)]
+        found = self.whole.summaries
+        return sum(found[o, s, e].rows for o, s, upto in routes for e in range(1, upto + 1) if (o, s, e) in found)
 
     def _routed(self, judged: Case, plan: Plan) -> Any:
         """Each row, once for each group that needs it; and the states that are in the rows."""

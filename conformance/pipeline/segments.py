@@ -89,23 +89,13 @@ class Rows:
             f.sum(f.when(reset, 1).otherwise(0)).alias("resets"),
         )
         found = {}
-        for each in table.toPandas().itertuples(index=False):
-            if each.stream is None or each.stream != each.stream:
+        for each in table.toArrow().to_pylist():
+            if each["stream"] is None:
                 self._refuse_stray(stray)
-            found[int(each.origin), each.stream, int(each.epoch)] = Summary(
-                rows=int(each.rows),
-                low=int(each.low),
-                high=int(each.high),
-                spread=int(each.spread),
-                borders=int(each.borders),
-                border_at=int(each.border_at),
-                wrong_at=int(each.wrong_at),
-                hashes=(int(each.one), int(each.two)),
-                integers=int(each.integers),
-                total=int(each.total),
-                last=int(each.last) % (P + 1) if each.last >= 0 else None,
-                resets=int(each.resets),
-            )
+            place = each.pop("origin"), each.pop("stream"), each.pop("epoch")
+            hashes = each.pop("one"), each.pop("two")
+            last = each.pop("last")
+            found[place] = Summary(hashes=hashes, last=last % (P + 1) if last >= 0 else None, **each)
         return found
 
     def _stray(self) -> Any:
