@@ -73,10 +73,11 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
         heard.append(number)
         raise KeyboardInterrupt
 
-    spark = None
+    spark, app = None, ""
     try:
         _listen(dict.fromkeys(before, hear))
         spark = _started(master, folder, settings or {})
+        app = spark.sparkContext.applicationId
         # Spark has put a handler there that talks to its JVM, perhaps in the middle of a sentence.
         _listen(dict.fromkeys(before, hear))
         yield spark
@@ -89,7 +90,7 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
         # Whoever presses Ctrl-C twice still wants nothing to be left.
         _listen(dict.fromkeys(before, signal.SIG_IGN))
         try:
-            _stop(spark, master, politely=not heard)
+            _stop(spark, app, master, politely=not heard)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             os.environ.clear()
@@ -97,7 +98,7 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
             _listen(before)
 
 
-def _listen(handlers: Mapping[int, Any]) -> None:
+def _listen(handlers: Mapping[signal.Signals, Any]) -> None:
     with suppress(ValueError):  # Only the main thread hears signals.
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -189,7 +190,7 @@ def _why(error: Exception, said: Path) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _stop(spark: Any, master: str, *, politely: bool) -> None:
+def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
     """
     Stop the session and end its JVM, so that the next session may be another one.
 
@@ -200,7 +201,6 @@ def _stop(spark: Any, master: str, *, politely: bool) -> None:
     home: Any = import_module("pyspark.find_spark_home")
     work = None
     if spark is not None:
-        app = spark.sparkContext._conf.get("spark.app.id") or "none"  # noqa: SLF001 - what is known without the JVM
         work = Path(home._find_spark_home(), "work", app)  # noqa: SLF001
         if politely:
             with suppress(Exception):
@@ -221,7 +221,7 @@ def _stop(spark: Any, master: str, *, politely: bool) -> None:
                 process.wait()
         SparkContext._gateway = None  # noqa: SLF001
         SparkContext._jvm = None  # noqa: SLF001
-    if work is not None and master.startswith("local-cluster"):
+    if work is not None and app and master.startswith("local-cluster"):
         # Workers of a local cluster insist on writing beside Spark itself.
         shutil.rmtree(work, ignore_errors=True)
         with suppress(OSError):
