@@ -39,6 +39,8 @@ def check(
     """The verdict; `tell` is told what is being done. Without a dataset there is nothing to start Spark for."""
     question = read(case_file, observations_file)
     if question.recorded or question.observed:
+        cluster.check(master)
+        question.sides()
         tell(f"starting Spark on {master}")
         with cluster.session(master) as spark:
             return question.answered(spark, seconds, tell)
@@ -64,12 +66,17 @@ class Question:
     seen: Observations
     observed: Dataset | None
 
+    def sides(self) -> tuple[Any, Any]:
+        """The recorded input and what was observed: each a dataset that can be read, or streams by observation."""
+        recorded = _beside(self.case_file, self.recorded, RECORDED_COLUMNS)
+        observed = _beside(self.observations_file, self.observed, OBSERVED)
+        shown = {index: each.streams for index, each in enumerate(self.seen.observations)}
+        return recorded or {RECORDED: self.case.inputs}, observed or shown
+
     def answered(self, spark: Any, seconds: float, tell: Callable[[str], None]) -> Verdict:
         """The verdict, on a Spark that is there."""
         case, seen = self.case, self.seen
-        recorded = _beside(self.case_file, self.recorded, RECORDED_COLUMNS) or {RECORDED: case.inputs}
-        shown = {index: each.streams for index, each in enumerate(seen.observations)}
-        observed = _beside(self.observations_file, self.observed, OBSERVED) or shown
+        recorded, observed = self.sides()
         files = (_name(recorded, self.case_file), _name(observed, self.observations_file))
         frame, kind = _frame(spark, recorded, observed)
         rows = Rows(frame, kind, frozenset(case.graph.sources), seen.observed, len(seen.observations), files)

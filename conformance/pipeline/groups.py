@@ -19,8 +19,8 @@ from conformance.judge.explain import Orders, Part, Seen, Unexplained
 from conformance.judge.way import Segment
 from conformance.pipeline.dataset import Kind
 from conformance.pipeline.events import parsed
+from conformance.pipeline.segments import wrong_number
 from conformance.pipeline.states import from_keys, keys_of
-from conformance.pipeline.structure import wrong_number
 
 STATE = -1
 """Stands for the state, where rows have the number of a stream; their seq is a key, their value its sum."""

@@ -31,7 +31,7 @@ from conformance.judge.way import Segment
 from conformance.judge.witness import Unproven
 from conformance.observation import Observations
 from conformance.pipeline.groups import ANSWER, BORDERS, STATE, Piece, Plan, explainer
-from conformance.pipeline.segments import RECORDED, Place, Summary, path_of
+from conformance.pipeline.segments import NUMBERED, RECORDED, Place, Summary, path_of
 from conformance.pipeline.standins import Whole
 from conformance.pipeline.states import from_keys, is_known, keys_of, starts
 from conformance.pipeline.watching import watched
@@ -150,7 +150,7 @@ class Parallel:
                 origin = self._origin(judged, stream)
                 raise Malformed(
                     f"{found} in epoch {epoch}",
-                    "rows numbered one by one",
+                    NUMBERED,
                     path=path_of(origin, stream),
                     file=self.whole.rows.file(origin),
                 )

@@ -8,6 +8,7 @@ stream among what is hashed, each combined over the rows. What differs is looked
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from attrs import frozen
@@ -23,6 +24,8 @@ RECORDED = -1
 
 MOST_ROWS = 2**32
 """Of a stream in an observation."""
+
+NUMBERED = "in each stream of an observation the numbers from 0 on, each once"
 
 NUMBER = "^(0|[1-9][0-9]{0,9})$"
 
@@ -144,11 +147,29 @@ class Rows:
         return {place: sorted(rows, key=lambda row: row[0]) for place, rows in found.items()}
 
     def events(self, places: Iterable[Place]) -> dict[Place, tuple[int | str, ...]]:
-        """The events of these segments."""
+        """The events of these segments; looked at closely, they may turn out to be none."""
+        fetched = self.fetch(places)
+        for (origin, stream, epoch), rows in fetched.items():
+            numbers = [seq for seq, _ in rows]
+            if found := wrong_number(numbers, numbers[0]):
+                path = path_of(origin, stream)
+                raise Malformed(f"{found} in epoch {epoch}", NUMBERED, path=path, file=self.file(origin))
         return {
             place: tuple(event_of(value, self.kind) for _, value in rows if value is not None)
-            for place, rows in self.fetch(places).items()
+            for place, rows in fetched.items()
         }
+
+
+def wrong_number(numbers: list[int], first: int) -> str | None:
+    """What is wrong with the numbers of rows, in order, that should go up one by one."""
+    if numbers and numbers[0] != first:
+        return f"no row with seq {first}"
+    for one, other in pairwise(numbers):
+        if one == other:
+            return f"seq {one} twice"
+        if other != one + 1:
+            return f"no row with seq {one + 1}"
+    return None
 
 
 def path_of(origin: int, stream: str) -> tuple[str | int, ...]:

@@ -8,16 +8,13 @@ either has the hashes of one that was judged, or is a difference, which is looke
 
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import NoReturn
 
 from attrs import frozen
 
 from conformance.errors import Malformed, quote
-from conformance.pipeline.segments import Place, Rows, Summary, path_of
+from conformance.pipeline.segments import NUMBERED, Place, Rows, Summary, path_of, wrong_number
 from conformance.programs import P
-
-NUMBERED = "in each stream of an observation the numbers from 0 on, each once"
 
 
 @frozen
@@ -85,18 +82,6 @@ class Structure:
 
     def _refuse(self, origin: int, stream: str, found: str, expected: str) -> NoReturn:
         raise Malformed(found, expected, path=path_of(origin, stream), file=self.rows.file(origin))
-
-
-def wrong_number(numbers: list[int], first: int) -> str | None:
-    """What is wrong with the numbers of rows, in order, that should go up one by one."""
-    if numbers and numbers[0] != first:
-        return f"no row with seq {first}"
-    for one, other in pairwise(numbers):
-        if one == other:
-            return f"seq {one} twice"
-        if other != one + 1:
-            return f"no row with seq {one + 1}"
-    return None
 
 
 def _event(rows: Rows) -> str:

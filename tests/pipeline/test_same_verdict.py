@@ -1,12 +1,14 @@
 """What Spark says of a dataset is what the judge says of the same observations in one process, word for word."""
 
+import json
+
 import pytest
 from attrs import evolve
 
 from adapters.mutants import MUTANTS, ODD
 from conformance.campaign.merge import merged
 from conformance.case import Case, Graph, Task
-from conformance.codec import digest
+from conformance.codec import digest, write_case
 from conformance.engine import Job
 from conformance.judge import Conforms, Inconclusive, Violates, judge
 from conformance.model.execution import run
@@ -134,3 +136,11 @@ def test_what_cannot_be_divided_is_judged_in_one_process(answer, tmp_path, claim
     expected = judge(EVERY, seen)
     assert isinstance(expected, Conforms)
     assert answer(write(tmp_path, EVERY, seen)) == expected
+
+
+def test_one_file_may_have_a_dataset_and_the_other_none(answer, tmp_path):
+    seen = changed(whole(EVERY), "digest", 2, 0, 77)
+    case_file, seen_file = write(tmp_path, EVERY, seen)
+    write_case(case_file, EVERY)
+    seen_file.write_text(json.dumps({**json.loads(seen_file.read_text()), "case": digest(EVERY)}))
+    assert answer((case_file, seen_file)) == judge(EVERY, seen)
