@@ -1,48 +1,34 @@
 """
-A Spark driver: a process that runs one query after the other, as it is told on stdin.
+A Spark driver: a process that runs queries, as it is told on stdin.
 
-    {"query": folder}   start the query of that folder; answers {"started": folder}, and {"ended": why} if it ends
-    {"stop": true}      stop it; answers {"stopped": folder}
+    {"query": folder}   start the query of that folder; answers {"folder", "started"}, and {"folder", "ended": why} if
+                        it ends by itself
+    {"stop": folder}    stop it; answers {"folder", "stopped"}
 
 It is a process of its own so that it can be killed.
 """
 
 import json
 import os
+import socket
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-from adapters.spark.layout import PASSED_ON, layouts
-from adapters.spark.operators import DRIVER, ROW, STATE, operator
+from adapters.spark.layout import PASSED_ON, Layout, layouts
+from adapters.spark.moments import WRITTEN
+from adapters.spark.operators import DRIVER, ROW, STATE, Strikes, operator
+from adapters.spark.setup import FILE, FOREACH_BATCH, TRANSFORM
 from conformance.codec import decode_case
 
-SINK_LOG_COMPACTED = 1_000_000
-"""Batches: never, so that each batch's files stand in an entry of their own."""
 
-USUAL = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.unsupportedOperationCheck": "false",
-    "spark.sql.streaming.fileSink.log.compactInterval": str(SINK_LOG_COMPACTED),
-    "spark.sql.streaming.minBatchesToRetain": "1000000",
-    "spark.sql.streaming.metricsEnabled": "false",
-}
-
-
-def session(master: str, settings: dict[str, str]) -> Any:
-    """A session on loopback, as quiet as it can be."""
+def session(master: str, conf: dict[str, str]) -> Any:
+    """A session, as quiet as it can be."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only a driver needs it
 
     builder = SparkSession.builder.master(master).appName("dataflow-conformance")
-    for name, value in (USUAL | settings).items():
+    for name, value in conf.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
@@ -52,35 +38,75 @@ def session(master: str, settings: dict[str, str]) -> Any:
 def start(spark: Any, folder: Path) -> Any:
     """The query of a folder: its cases, its input, its checkpoint."""
     from pyspark.sql.functions import coalesce, lit  # noqa: PLC0415
-    from pyspark.sql.streaming.state import GroupStateTimeout  # noqa: PLC0415
 
     spec = json.loads((folder / "spec.json").read_text(encoding="utf-8"))
-    batch = layouts([(decode_case(each["case"]), frozenset(each["streams"])) for each in spec])
+    batch = layouts([(decode_case(each["case"]), frozenset(each["streams"])) for each in spec["cases"]])
+    strikes = [
+        Strikes(str(folder), number, layout.case.failures, frozenset(each["awaited"]))
+        for number, (layout, each) in enumerate(zip(batch, spec["cases"], strict=True))
+    ]
+    level = _transforming if spec["operator"] == TRANSFORM else _applying
     rows = spark.readStream.schema(ROW).option("maxFilesPerTrigger", 1).json(str(folder / "in"))
-    for level in range(1, batch[0].depth + 1):
+    for depth in range(1, batch[0].depth + 1):
         # What comes out of a Python operator cannot go into a shuffle as it is (Spark 4.1: ClassCastException of a
         # ColumnarBatchRow); a projection that is not optimized away makes rows of it.
         rows = rows.withColumn("task", coalesce("task", lit(PASSED_ON)))
-        rows = rows.groupBy("case", "task").applyInPandasWithState(
-            operator(level, batch, str(folder)), ROW, STATE, "append", GroupStateTimeout.NoTimeout
-        )
+        rows = level(rows.groupBy("case", "task"), depth, batch, strikes)
+    written = rows.select("case", "stream", "epoch", "seq", "value").writeStream
     return (
-        rows.select("case", "stream", "epoch", "seq", "value")
-        .writeStream.format("json")
-        .option("path", str(folder / "out"))
+        _sinking(written, spec["sink"], folder)
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(processingTime="0 seconds")
         .start()
     )
 
 
+def _applying(groups: Any, depth: int, batch: list[Layout], strikes: list[Strikes]) -> Any:
+    from pyspark.sql.streaming.state import GroupStateTimeout  # noqa: PLC0415
+
+    run = operator(depth, batch, strikes)
+    return groups.applyInPandasWithState(run, ROW, STATE, "append", GroupStateTimeout.NoTimeout)
+
+
+def _transforming(groups: Any, depth: int, batch: list[Layout], strikes: list[Strikes]) -> Any:
+    from adapters.spark.processor import Processor  # noqa: PLC0415 - it is made of Spark's own class
+
+    return groups.transformWithStateInPandas(Processor(depth, batch, strikes), ROW, "append", "none")
+
+
+def _sinking(written: Any, sink: str, folder: Path) -> Any:
+    """
+    Where output goes: Spark's own file sink, or a function of ours that does what users' functions do.
+
+    One of them replaces what an earlier attempt at the batch has written; the other one adds to it, as if there had
+    been none. The latter is wrong, and here to be found out.
+    """
+    out = str(folder / "out")
+    if sink == FILE:
+        return written.format("json").option("path", out)
+
+    def write(rows: Any, batch: int) -> None:
+        if sink == FOREACH_BATCH:
+            rows.write.mode("overwrite").json(f"{out}/batch={batch}")
+        else:
+            rows.write.mode("append").json(out)
+        (folder / WRITTEN / str(batch)).touch()
+
+    return written.foreachBatch(write)
+
+
 class Driver:
-    """One query at a time."""
+    """Queries, by their folders."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
-        self._query: Any = None
+        self._queries: dict[str, Any] = {}
         self._saying = threading.Lock()
+
+    @property
+    def processes(self) -> list[int]:
+        """What has to die for the driver to be dead: Spark's own, and this one."""
+        return [self._spark.sparkContext._gateway.proc.pid, os.getpid()]  # noqa: SLF001 - there is no other way
 
     def say(self, **message: Any) -> None:
         """Answer."""
@@ -90,39 +116,44 @@ class Driver:
 
     def run(self, folder: str) -> None:
         """Start a query, and tell when it ends."""
-        Path(folder, DRIVER).write_text(str(os.getpgrp()), encoding="utf-8")
-        self._query = query = start(self._spark, Path(folder))
-        self.say(started=folder)
+        driver = {"host": socket.gethostname(), "processes": self.processes}
+        Path(folder, DRIVER).write_text(json.dumps(driver), encoding="utf-8")
+        try:
+            self._queries[folder] = query = start(self._spark, Path(folder))
+        except Exception as error:  # noqa: BLE001 - whatever keeps a query from starting is told
+            self.say(folder=folder, ended=str(error)[:2000])
+            return
+        self.say(folder=folder, started=True)
 
         def watch() -> None:
             try:
                 query.awaitTermination()
             except Exception as error:  # noqa: BLE001 - whatever ends a query is told
-                self.say(ended=str(error)[:2000])
+                self.say(folder=folder, ended=str(error)[:2000])
 
         threading.Thread(target=watch, daemon=True).start()
 
-    def stop(self) -> None:
-        """Stop the query."""
-        if self._query is not None:
-            self._query.stop()
-        self.say(stopped=True)
+    def stop(self, folder: str) -> None:
+        """Stop a query."""
+        if (query := self._queries.pop(folder, None)) is not None:
+            query.stop()
+        self.say(folder=folder, stopped=True)
 
 
 def main() -> None:
-    """`driver.py MASTER SETTINGS`, settings as a JSON object."""
+    """`driver.py MASTER CONFIGURATION`, the latter as a JSON object."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    master, settings = sys.argv[1:]
-    spark = session(master, json.loads(settings))
+    master, conf = sys.argv[1:]
+    spark = session(master, json.loads(conf))
     driver = Driver(spark)
-    driver.say(ready=spark.version)
+    driver.say(ready=spark.version, processes=driver.processes)
     for line in sys.stdin:
         request = json.loads(line)
         if "query" in request:
             driver.run(request["query"])
         else:
-            driver.stop()
+            driver.stop(request["stop"])
     spark.stop()
 
 

@@ -8,11 +8,13 @@ none between partitions; all that is remembered between attempts is which failur
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from attrs import frozen
 from rpds import HashTrieMap, HashTrieSet
 
@@ -25,8 +27,11 @@ COLUMNS = [field.split()[0] for field in ROW.split(", ")]
 
 STATE = "state string"
 
-DRIVER = "driver.pid"
-"""In a query's folder: the process group of the driver."""
+DRIVER = "driver.json"
+"""In a query's folder: the machine and the processes of its driver."""
+
+EXECUTOR = "CoarseGrainedExecutorBackend"
+"""In the command line of an executor."""
 
 
 class Injected(RuntimeError):
@@ -35,11 +40,16 @@ class Injected(RuntimeError):
 
 @frozen
 class Strikes:
-    """The failures of one case, and which have struck: a file each, made by whoever strikes, so each strikes once."""
+    """
+    The failures of one case, and which have struck: a file each, made by whoever strikes, so each strikes once.
+
+    Those that are `awaited` strike from outside, when the driver has come so far.
+    """
 
     folder: str
     case: int
     failures: tuple[Failure, ...]
+    awaited: frozenset[int] = frozenset()
 
     def place(self, failure: int) -> Path:
         """The file that says a failure has struck, and how."""
@@ -50,7 +60,7 @@ class Strikes:
         for number, failure in enumerate(self.failures):
             if self.place(number).exists():
                 continue
-            if self._is_here(failure, task, epoch, place, handled):
+            if number not in self.awaited and self._is_here(failure, task, epoch, place, handled):
                 self._strike(number, failure, f"{task} in epoch {epoch}, before {_words(place)}")
             return
 
@@ -63,20 +73,31 @@ class Strikes:
         return isinstance(failure, Kill) and (failure.phase or "processing") == "processing"
 
     def _strike(self, number: int, failure: Failure, where: str) -> None:
-        victim = "an exception in"
-        if isinstance(failure, Kill):
-            victim = "SIGKILL of the Python worker of" if failure.target == "worker" else "SIGKILL of the driver by"
+        name, victims = self._victims(failure)
         try:
             with self.place(number).open("x", encoding="utf-8") as file:
-                file.write(f"{victim} {where} (process {os.getpid()})")
+                file.write(f"{name} {where} (process {os.getpid()})")
         except FileExistsError:
             return
-        if not isinstance(failure, Kill):
+        if not victims:
             raise Injected(where)
-        if failure.target == "worker":
-            os.kill(os.getpid(), signal.SIGKILL)
-        os.killpg(int(Path(self.folder, DRIVER).read_text(encoding="utf-8")), signal.SIGKILL)
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
         time.sleep(3600)  # Nobody is there to answer to.
+
+    def _victims(self, failure: Failure) -> tuple[str, list[int]]:
+        """Who is to die, in words and by number; nobody, where a task is to fail."""
+        if not isinstance(failure, Kill):
+            return "an exception in", []
+        if failure.target == "worker":
+            executor = next((each for each in psutil.Process().parents() if EXECUTOR in each.cmdline()), None)
+            if executor is not None:
+                return "SIGKILL of the executor of", [executor.pid]
+            return "SIGKILL of the Python worker of", [os.getpid()]
+        driver = json.loads(Path(self.folder, DRIVER).read_text(encoding="utf-8"))
+        if driver["host"] != socket.gethostname():
+            raise RuntimeError("the driver is on another machine, so no task can kill it")
+        return "SIGKILL of the driver by", driver["processes"]
 
 
 def _words(place: int | str) -> str:
@@ -84,12 +105,10 @@ def _words(place: int | str) -> str:
 
 
 def operator(
-    level: int, batch: Sequence[Layout], folder: str
+    level: int, batch: Sequence[Layout], strikes: Sequence[Strikes]
 ) -> Callable[[tuple[int, str], Iterator[Any], Any], Iterator[Any]]:
     """What Spark calls for each task (and each group that passes rows on) of a level, once in a micro-batch."""
     import pandas as pd  # noqa: PLC0415 - the rest of this module is for a machine without Spark, too
-
-    strikes = [Strikes(folder, number, each.case.failures) for number, each in enumerate(batch)]
 
     def run(key: tuple[int, str], chunks: Iterator[Any], state: Any) -> Iterator[Any]:
         number, name = key

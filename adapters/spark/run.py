@@ -4,19 +4,25 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
+from random import Random
+from time import monotonic, time
 from typing import Any
 
 from adapters.spark.committed import Batch, Committed
 from adapters.spark.layout import Layout, layouts
+from adapters.spark.moments import WRITTEN, Window, reached, window
 from adapters.spark.operators import COLUMNS, Strikes
-from conformance.case import Epochs, Restart
+from adapters.spark.schedule import Group
+from adapters.spark.setup import USUAL, Setup
+from conformance.case import Epochs, Failure, Kill, Restart
 from conformance.codec import digest, encode_case
 from conformance.engine import Job
-from conformance.observation import EngineInfo, Fired, Observation, Observations
+from conformance.observation import End, EngineInfo, Fired, Observation, Observations
 
 LONG_AGO = 1_000_000_000
 """A time for files: their order is that of their times, so each gets one of its own."""
+
+PARTITIONS = int(USUAL["spark.sql.shuffle.partitions"])
 
 
 class Seen:
@@ -29,6 +35,12 @@ class Seen:
         self.fired: list[Fired] = []
         self._due = True
         self._shown = -1
+
+    @property
+    def next_failure(self) -> Failure | None:
+        """What has not happened yet."""
+        failures = self.job.case.failures
+        return failures[len(self.fired)] if len(self.fired) < len(failures) else None
 
     def look(self, batches: Sequence[Batch], t: float, *, last: bool) -> None:
         """Note which failures have struck, and what can be seen, if that is something else or one has struck."""
@@ -43,14 +55,10 @@ class Seen:
             self.observations.append(Observation(self._streams(batches[:shown]), t))
 
     def _streams(self, batches: Sequence[Batch]) -> dict[str, Epochs]:
-        """By observed stream the events of each committed epoch, by their numbers, and as many as there are."""
+        """By observed stream the events of each committed epoch."""
         return {
             stream: tuple(
-                tuple(
-                    json.loads(row["value"])
-                    for row in sorted(batch.get((self.strikes.case, stream), ()), key=lambda row: row["seq"])
-                    if "value" in row
-                )
+                tuple(json.loads(row["value"]) for row in batch.get((self.strikes.case, stream), ()) if "value" in row)
                 for batch in batches
             )
             for stream in sorted(self.job.streams)
@@ -60,24 +68,46 @@ class Seen:
 class Query:
     """A folder in which a query runs, and can be gone on with by another driver."""
 
-    def __init__(self, folder: Path, jobs: Sequence[Job]) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, group: Group, setup: Setup) -> None:
+        self.folder = folder
+        self.group = group
+        self.message: str | None = None
         self._began = monotonic()
-        self._epochs = max(job.case.epochs for job in jobs)
+        self._since = time()
+        self._epochs = max(job.case.epochs for job in group.jobs)
         self._fed = 0
-        self._batch = layouts([(job.case, job.streams) for job in jobs])
-        for name in ("in", "struck"):
+        self._batch = layouts([(job.case, job.streams) for job in group.jobs])
+        self._windows = [_windows(job, PARTITIONS * self._batch[0].depth) for job in group.jobs]
+        self._committed = Committed(folder, setup.sink)
+        self._seen = [
+            Seen(job, Strikes(str(folder), number, job.case.failures, frozenset(windows)))
+            for number, (job, windows) in enumerate(zip(group.jobs, self._windows, strict=True))
+        ]
+        for name in ("in", "struck", WRITTEN):
             (folder / name).mkdir(parents=True)
-        spec = [{"case": encode_case(job.case), "streams": sorted(job.streams)} for job in jobs]
-        (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-        self._committed = Committed(folder)
-        self._seen = [Seen(job, Strikes(str(folder), number, job.case.failures)) for number, job in enumerate(jobs)]
+        self._write_spec(setup)
         self._feed()
+
+    def _write_spec(self, setup: Setup) -> None:
+        cases = [
+            {
+                "case": encode_case(seen.job.case),
+                "streams": sorted(seen.job.streams),
+                "awaited": sorted(seen.strikes.awaited),
+            }
+            for seen in self._seen
+        ]
+        spec = {"cases": cases, "sink": setup.sink, "operator": setup.operator}
+        (self.folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
 
     @property
     def is_done(self) -> bool:
         """Whether every epoch is committed."""
-        return len(self._committed.batches()) >= self._epochs and not self.wants_restart()
+        return len(self._committed) >= self._epochs and not self.wants_restart()
+
+    def begins(self) -> None:
+        """A driver is about to begin, or to go on."""
+        self._since = time()
 
     def _feed(self) -> None:
         """Give the query its input, as far as the next epoch after which it is to be restarted."""
@@ -95,27 +125,49 @@ class Query:
     def _write(self, epoch: int) -> None:
         """An epoch's events and borders: a file that is there at once, and is read as a batch of its own."""
         rows = [row for number, each in enumerate(self._batch) for row in _rows(number, each, epoch)]
-        unfinished = self._folder / "epoch.part"
+        unfinished = self.folder / "epoch.part"
         unfinished.write_text(
             "".join(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in rows), encoding="utf-8"
         )
         os.utime(unfinished, (LONG_AGO + epoch, LONG_AGO + epoch))
-        unfinished.replace(self._folder / "in" / f"epoch-{epoch:06}.json")
+        unfinished.replace(self.folder / "in" / f"epoch-{epoch:06}.json")
 
     def wants_restart(self) -> bool:
         """Whether a case asks for a restart now: the failures before it have happened, and its epoch is committed."""
-        committed = len(self._committed.batches())
+        committed = len(self._committed)
         return any(_is_next(seen, committed) for seen in self._seen)
 
     def restarted(self) -> None:
         """The query was stopped in good order, and will be started again."""
-        committed = len(self._committed.batches())
+        committed = len(self._committed)
         for seen in self._seen:
             if _is_next(seen, committed):
-                place = seen.strikes.place(len(seen.fired))
-                place.write_text(f"the query was stopped with {committed} epochs committed", encoding="utf-8")
+                self._struck(seen, f"the query was stopped with {committed} epochs committed")
         self.look()
         self._feed()
+
+    def awaited(self) -> tuple[Kill, Window | None] | None:
+        """
+        The kill that is to come from outside, and when: in a window, or as soon as the query has begun again.
+
+        Only a query with one case has any.
+        """
+        seen = self._seen[0]
+        kill = seen.next_failure
+        if not isinstance(kill, Kill) or len(seen.fired) not in seen.strikes.awaited:
+            return None
+        return kill, self._windows[0][len(seen.fired)]
+
+    def is_open(self, window: Window, epoch: int) -> bool:
+        """Whether the driver is where it is to be killed."""
+        return window.is_open(reached(self.folder, epoch - 1, self._since))
+
+    def killed(self, words: str) -> None:
+        """The kill that was awaited has happened."""
+        self._struck(self._seen[0], words)
+
+    def _struck(self, seen: Seen, words: str) -> None:
+        seen.strikes.place(len(seen.fired)).write_text(words, encoding="utf-8")
 
     def look(self, *, last: bool = False) -> None:
         """See what is committed."""
@@ -126,23 +178,36 @@ class Query:
 
     def observations(self, info: EngineInfo) -> list[Observations]:
         """What was seen of each case."""
+        end: End = "completed" if self.is_done else "error" if self.message else "stalled"
         return [
             Observations(
                 digest(seen.job.case),
                 tuple(seen.observations),
                 info,
                 fired=tuple(seen.fired),
-                end="completed" if self.is_done else "stalled",
+                end=end,
+                message=self.message if end == "error" else None,
             )
             for seen in self._seen
         ]
 
 
+def _windows(job: Job, stores: int) -> dict[int, Window | None]:
+    """The kills of a case that come from outside, by their place among its failures, and when they are to come."""
+    found: dict[int, Window | None] = {}
+    chance = Random(f"{job.seed}/{digest(job.case)}")
+    epochs: set[int] = set()
+    for number, failure in enumerate(job.case.failures):
+        if isinstance(failure, Kill):
+            when = window(failure, chance, stores=stores, first=failure.epoch not in epochs)
+            if when is not None or failure.phase == "recovery":
+                found[number] = when
+        epochs.add(failure.epoch)
+    return found
+
+
 def _is_next(seen: Seen, committed: int) -> bool:
-    failures = seen.job.case.failures
-    if len(seen.fired) == len(failures):
-        return False
-    failure = failures[len(seen.fired)]
+    failure = seen.next_failure
     return isinstance(failure, Restart) and committed >= failure.epoch
 
 

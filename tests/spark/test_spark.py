@@ -1,65 +1,146 @@
 """The real Spark."""
 
+from contextlib import contextmanager
+
 import pytest
 from attrs import evolve
 
-from conformance.case import Kill
+from adapters.spark import Spark
+from adapters.spark.operators import EXECUTOR
+from conformance.case import Crash, Kill, Restart
 from conformance.engine import Job
-from conformance.judge import Budget, Conforms, judge
+from conformance.judge import Budget, Conforms, Violates, judge
 from generators import cases, corpus
 from generators.collect import collect
 
 pytestmark = pytest.mark.spark
 
 
+@contextmanager
+def running(*settings):
+    engine = Spark(settings)
+    try:
+        yield engine, engine.start()
+    finally:
+        engine.stop()
+
+
 @pytest.fixture(scope="module")
 def spark():
     """A driver that is warm, and what it can do."""
-    from adapters.spark import Spark  # noqa: PLC0415
-
-    engine = Spark([])
-    description = engine.start()
-    yield engine, description
-    engine.stop()
+    with running() as both:
+        yield both
 
 
 def judged(engine, given_cases):
     """What Spark let be seen of cases, judged; every failure has happened."""
     for case, seen in zip(given_cases, engine.run([Job(case, seconds=300) for case in given_cases]), strict=True):
         verdict = judge(case, seen, Budget(steps=150_000))
-        assert seen.end == "completed"
-        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), case.name
+        assert seen.end == "completed", (case, seen.message)
+        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
         for fired in seen.fired:
             assert fired.before < len(seen.observations), "it is looked at after every failure"
-        yield case, verdict
+        yield case, verdict, [fired.evidence for fired in seen.fired]
 
 
 def supported(description, given_cases):
     return [case for case in given_cases if not description.capabilities.unsupported(case)]
 
 
+def paper(*failures):
+    return evolve(corpus()["paper-observed-execution"], failures=failures, holds=())
+
+
 def test_the_corpus_conforms_and_all_its_failures_strike(spark):
     engine, description = spark
     found = list(judged(engine, supported(description, corpus().values())))
-    assert len(found) >= 20
-    for case, verdict in found:
+    assert len(found) >= 23
+    for case, verdict, _ in found:
         assert isinstance(verdict, Conforms), (case.name, verdict)
 
 
 def test_generated_cases_conform(spark):
     engine, description = spark
-    crashing = evolve(description.capabilities, failures=["crash"])
-    drawn = collect(cases(capabilities=crashing), number=25, seed=3)
-    assert sum(bool(case.failures) for case in drawn) >= 10
-    for case, verdict in judged(engine, drawn):
+    gentle = evolve(description.capabilities, failures=["crash", "restart", "kill:worker:processing"])
+    drawn = collect(cases(capabilities=gentle), number=40, seed=3)
+    assert sum(bool(case.failures) for case in drawn) >= 20
+    for case, verdict, _ in judged(engine, drawn):
         assert isinstance(verdict, Conforms), (case, verdict)
 
 
-def test_a_driver_that_was_killed_goes_on_from_its_checkpoint(spark):
-    engine, description = spark
-    paper = corpus()["paper-observed-execution"]
-    for target in ("coordinator", "worker"):
-        case = evolve(paper, failures=(Kill(target, 2),), holds=())
-        assert not description.capabilities.unsupported(case)
-        ((_, verdict),) = judged(engine, [case])
-        assert isinstance(verdict, Conforms), verdict
+@pytest.mark.parametrize(
+    ("failures", "evidence"),
+    [
+        ((Kill("worker", 2),), ["SIGKILL of the Python worker of first in epoch 2"]),
+        ((Kill("coordinator", 2, "snapshot"),), ["partitions was committed"]),
+        ((Kill("coordinator", 2, "commit"),), ["the sink was done with it, and the commit log was not written"]),
+        (
+            (Crash("first", 2, 0), Kill("coordinator", 2, "recovery"), Restart(2)),
+            ["an exception in first", "it had just begun to recover", "stopped with 2 epochs committed"],
+        ),
+    ],
+    ids=["worker", "snapshot", "commit", "recovery"],
+)
+def test_what_is_killed_is_killed_when_the_case_says(spark, failures, evidence):
+    engine, _ = spark
+    ((_, verdict, told),) = judged(engine, [paper(*failures)])
+    assert isinstance(verdict, Conforms), verdict
+    for words, part in zip(told, evidence, strict=True):
+        assert part in words
+
+
+def test_a_driver_is_killed_in_processing_by_a_task_or_between_its_logs(spark):
+    engine, _ = spark
+    several = [evolve(paper(Kill("coordinator", epoch)), inputs=paper().inputs) for epoch in (1, 2, 3)]
+    told = [words[0] for _, verdict, words in judged(engine, several) if isinstance(verdict, Conforms)]
+    assert len(told) == 3
+    for words in told:
+        assert "by first in epoch" in words or "the source log was written, and the offset log was not" in words
+
+
+def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases():
+    with running("foreach-append") as (engine, description):
+        drawn = collect(cases(capabilities=description.capabilities), number=20, seed=0)
+        accused = []
+        jobs = [Job(case, seconds=300) for case in drawn]
+        for case, seen in zip(drawn, engine.run(jobs), strict=True):
+            verdict = judge(case, seen, Budget(steps=150_000))
+            if isinstance(verdict, Violates):
+                accused.append((case, verdict))
+        assert accused
+        for case, verdict in accused:
+            assert any(isinstance(f, Kill) and f.phase == "commit" for f in case.failures), (case, verdict)
+            assert verdict.findings[0].diagnosis == "duplicated"
+
+
+@pytest.mark.parametrize("settings", [("foreach-batch",), ("rocksdb",), ("transform-with-state",), ("one-attempt",)])
+def test_every_other_setting_conforms(settings):
+    with running(*settings) as (engine, description):
+        gentle = evolve(description.capabilities, failures=["crash"])
+        drawn = collect(cases(capabilities=gentle), number=8, seed=5)
+        assert any(case.failures for case in drawn)
+        for case, verdict, _ in judged(engine, [*drawn, paper(Kill("coordinator", 2, "commit"))]):
+            assert isinstance(verdict, Conforms), (case, verdict)
+
+
+def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
+    with running("local-cluster") as (engine, description):
+        killed = [paper(Kill("worker", 2)), paper(Kill("worker", 2, "snapshot")), paper(Kill("coordinator", 2))]
+        assert all(not description.capabilities.unsupported(case) for case in killed)
+        found = list(judged(engine, killed))
+        for case, verdict, _ in found:
+            assert isinstance(verdict, Conforms), (case, verdict)
+        assert "SIGKILL of the executor of first" in found[0][2][0]
+        assert "SIGKILL of executor" in found[1][2][0]
+
+
+def test_nothing_is_left_when_it_is_stopped():
+    import psutil  # noqa: PLC0415
+
+    with running() as (engine, _):
+        list(engine.run([Job(paper(Kill("coordinator", 1, "commit")))]))
+        folder = engine._folder  # noqa: SLF001
+        assert folder.exists()
+    assert not folder.exists()
+    left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+    assert not any(str(folder) in " ".join(line or []) and EXECUTOR not in line for line in left)

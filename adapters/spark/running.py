@@ -1,0 +1,101 @@
+"""A query on a driver, from its start to its end, through everything that happens to it."""
+
+from time import monotonic
+
+from adapters.spark.drivers import Drivers
+from adapters.spark.moments import Window
+from adapters.spark.run import Query
+from conformance.case import Kill
+
+PATIENCE = 5
+"""So many times a query may end for no reason that we know of."""
+
+
+class Running:
+    """
+    A query, and who looks after it: somebody who starts it again when it has ended, on another driver if need be.
+
+    Nothing else is done for it: what Spark makes of what is durable is Spark's.
+    """
+
+    def __init__(self, query: Query, drivers: Drivers, patience: float) -> None:
+        self.query = query
+        self._drivers = drivers
+        self._attempts = query.group.attempts
+        self._ends = 0
+        self._restarts = -1
+        self._has_begun = False
+        self._until = monotonic() + patience
+        self._start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self.query.is_done or self.query.message is not None or monotonic() > self._until
+
+    def _start(self) -> None:
+        self._restarts += 1
+        self._has_begun = False
+        if not self.query.group.is_violent:
+            self._driver = self._drivers.share(self._attempts)
+        elif self._restarts == 0 or self._driver.is_dead:
+            self._driver = self._drivers.take(self._attempts)
+        self.query.begins()
+        self._driver.query(self.query.folder)
+
+    def step(self) -> None:
+        """Look, and do what is due."""
+        self.query.look()
+        for said in self._driver.said(self.query.folder):
+            self._has_begun |= "started" in said
+            if "ended" in said:
+                self._ended(str(said["ended"]))
+        if self._driver.is_dead:
+            self._start()
+        if self.query.wants_restart():
+            self._driver.stop_query(self.query.folder)
+            self.query.restarted()
+            self._start()
+
+    def _ended(self, why: str) -> None:
+        """The query died with its last attempt; what is durable is where the next one starts."""
+        self._ends += 1
+        if self._ends > PATIENCE + len(self.query.group.jobs[0].case.failures):
+            self.query.message = f"the query ended {self._ends} times, the last time with: {why.splitlines()[0]}"
+        else:
+            self._start()
+
+    def watch(self) -> None:
+        """Kill what is to be killed, if this is the moment. To be called as often as can be."""
+        awaited = self.query.awaited()
+        if awaited is None or self._driver.is_dead:
+            return
+        kill, window = awaited
+        if window is None:
+            if self._has_begun and self._restarts:
+                self._kill_driver(kill, "it had just begun to recover")
+        elif self.query.is_open(window, kill.epoch):
+            if kill.target == "coordinator":
+                self._kill_driver(kill, window.words, window)
+            else:
+                self._kill_executor(kill, window)
+
+    def _kill_driver(self, kill: Kill, words: str, window: Window | None = None) -> None:
+        self._driver.kill()
+        if window is None or self.query.is_open(window, kill.epoch):
+            self.query.killed(f"SIGKILL of the driver in epoch {kill.epoch}: {words}")
+
+    def _kill_executor(self, kill: Kill, window: Window) -> None:
+        self._driver.pause()
+        try:
+            if self.query.is_open(window, kill.epoch) and (victim := self._driver.kill_an_executor()) is not None:
+                self.query.killed(f"SIGKILL of executor {victim} in epoch {kill.epoch}: {window.words}")
+        finally:
+            self._driver.go_on()
+
+    def end(self) -> None:
+        """Stop it, and look a last time."""
+        self._driver.stop_query(self.query.folder)
+        self.query.look(last=True)
+        if self.query.group.is_violent:
+            self._drivers.give_back(self._attempts, self._driver)

@@ -1,0 +1,55 @@
+"""
+How many cases a minute Spark gets through: many cases in a query, against a new query for each case.
+
+Both ways run the same cases, whose only failures are crashes, on the same warm driver, in one run.
+"""
+
+import time
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from adapters.spark import Spark
+from conformance.case import Case
+from conformance.engine import Job
+from conformance.judge import Budget, Conforms, judge
+from generators import cases
+from generators.collect import collect
+
+TOGETHER = 100
+ALONE = 10
+"""So many of them one by one: enough to know, and they take long enough."""
+
+
+def main() -> None:
+    """Print both figures and their ratio."""
+    engine = Spark([])
+    try:
+        description = engine.start()
+        crashing = evolve(description.capabilities, failures=["crash"])
+        # What needs a query of its own in any case shows nothing here.
+        drawn = collect(cases(capabilities=crashing), number=3 * TOGETHER, seed=0)
+        chosen = [case for case in drawn if engine.shares(case)][:TOGETHER]
+        _run(engine, chosen[:2], together=True)
+        many = TOGETHER / _run(engine, chosen, together=True)
+        one = ALONE / _run(engine, chosen[:: TOGETHER // ALONE], together=False)
+        failing = sum(bool(case.failures) for case in chosen)
+        print(
+            f"spark: {TOGETHER} cases ({failing} with crashes) in one query {60 * many:.0f} cases/min, "
+            f"a query for each {60 * one:.0f} cases/min: {many / one:.1f} times"
+        )
+    finally:
+        engine.stop()
+
+
+def _run(engine: Spark, chosen: Sequence[Case], *, together: bool) -> float:
+    """The seconds that cases take; all of them conform, and all their failures have fired."""
+    started = time.perf_counter()
+    jobs = [Job(case, seconds=600) for case in chosen]
+    seen = list(engine.run(jobs)) if together else [one for job in jobs for one in engine.run([job])]
+    seconds = time.perf_counter() - started
+    for case, each in zip(chosen, seen, strict=True):
+        verdict = judge(case, each, Budget(steps=150_000))
+        if not isinstance(verdict, Conforms) or len(each.fired) < len(case.failures):
+            raise SystemExit(f"not as it should be: {case}\n{verdict}")
+    return seconds
