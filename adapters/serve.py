@@ -43,7 +43,7 @@ def serve(word: str, requests: TextIO, answers: TextIO) -> None:
                 break
             else:
                 runs = [decode_run(run) for run in request.get("runs", [request])]
-                for id_, seen in _answered(made, description, runs):
+                for id_, seen in answered(made, description, runs):
                     for message in encode_answers(id_, seen):
                         say(message)
     finally:
@@ -69,7 +69,7 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     return made, description
 
 
-def _answered(
+def answered(
     made: Engine, description: Description, runs: Sequence[tuple[int, Job]]
 ) -> Iterator[tuple[int, Observations]]:
     """What an engine answers. Where it raises, that is its answer, and the cases behind it are given to it again."""

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 from attrs import frozen
 
 from adapters.stdio import Stdio
 from conformance.campaign.events import Outcome
-from conformance.campaign.judging import Judges, Ruling, outcome
+from conformance.campaign.judging import Ruling, Submits, outcome
 from conformance.campaign.plan import Planned
 from conformance.engine import Description, Job
 from conformance.errors import EngineFailed, EngineUnavailable
@@ -70,6 +70,24 @@ class Dead:
     of: BaseException
 
 
+class Drives(Protocol):
+    """Whoever runs batches of cases, and gives what came of each, in order."""
+
+    def give(self, batch: Sequence[Planned]) -> None:
+        """Another batch, to be run when those before it are done."""
+        ...
+
+    def take(self) -> Ran | EngineFailed:
+        """What came of the next case. Raises what ended the engine for good."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
 class Driver:
     """
     Runs batches in the background, and gives what came of each case, in order.
@@ -77,7 +95,7 @@ class Driver:
     What comes is given to the judge at once, so that the engine goes on while we wait for a verdict.
     """
 
-    def __init__(self, engine: Stdio, description: Description, deadline: float, judges: Judges) -> None:
+    def __init__(self, engine: Stdio, description: Description, deadline: float, judges: Submits) -> None:
         self._engine = engine
         self._description = description
         self._deadline = deadline
@@ -101,12 +119,10 @@ class Driver:
             self._answers.put(Dead(error))
 
     def give(self, batch: Sequence[Planned]) -> None:
-        """Another batch, to be run when those before it are done."""
         self._open += len(batch)
         self._batches.put(batch)
 
     def take(self) -> Ran | EngineFailed:
-        """What came of the next case. Raises what ended the engine for good."""
         answer = self._answers.get()
         if isinstance(answer, Dead):
             raise answer.of

@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
@@ -88,6 +88,14 @@ def on_sinks(case: Case, seen: Observations) -> Ruling:
     return rule(case, evolve(seen, observations=observations))
 
 
+class Submits(Protocol):
+    """Somewhere to do something else meanwhile."""
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do something there."""
+        ...
+
+
 class Judges:
     """A few processes that judge."""
 
@@ -99,7 +107,6 @@ class Judges:
         )
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do something there."""
         return self._pool.submit(function, *args, **kwargs)
 
     def close(self) -> None:

@@ -1,9 +1,10 @@
 """Which cases a campaign runs, in which order, and what is observed of each: a value, so any process can tell."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import islice
+from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
@@ -65,19 +66,24 @@ def _corpus() -> tuple[tuple[str, Case], ...]:
     return tuple(corpus().items())
 
 
+Draws: TypeAlias = Callable[..., Numbered[Case]]
+"""Makes the numbered values of a strategy and a `seed`."""
+
+
 @frozen(slots=False)
 class Plan:
-    """The corpus, then so many generated cases."""
+    """The corpus, then so many generated cases. Who draws them makes no difference to which they are."""
 
     profile: str = "quick"
     number: int = PROFILES["quick"].cases
     seed: int = 0
     capabilities: Capabilities = field(default=EVERYTHING)
+    draws: Draws = field(default=Numbered, eq=False, repr=False)
 
     @cached_property
     def numbered(self) -> Numbered[Case]:
         """The cases that this plan draws from, by number."""
-        return Numbered(self.strategy, seed=self.seed)
+        return self.draws(self.strategy, seed=self.seed)
 
     @property
     def strategy(self) -> SearchStrategy[Case]:
@@ -109,6 +115,6 @@ def versions() -> tuple[str, str]:
     return __version__, version("hypothesis")
 
 
-def plan_of(began: Began) -> Plan:
+def plan_of(began: Began, draws: Draws = Numbered) -> Plan:
     """The plan that a campaign began with."""
-    return Plan(began.profile, began.cases, began.seed, began.capabilities)
+    return Plan(began.profile, began.cases, began.seed, began.capabilities, draws)

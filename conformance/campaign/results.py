@@ -6,6 +6,7 @@ The folder that a campaign leaves behind.
     observations/      what the engine let us see of each
     counterexamples/   the smallest cases that break a promise
     logs/              what the engine said on stderr
+    slices/            the same as the two above in Parquet, if a cluster did the work
     certificate.json, junit.xml, badge.json, badge.svg   made from the above
 """
 
@@ -25,6 +26,7 @@ from conformance.observation import Observations
 JOURNAL = "journal.jsonl"
 CERTIFICATE = "certificate.json"
 CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS = "cases", "observations", "counterexamples", "logs"
+SLICES = "slices"
 
 LATEST = "latest"
 
@@ -89,6 +91,10 @@ class Results:
         """Where the engine's stderr is kept."""
         return self.folder / LOGS / "engine.log"
 
+    def slices(self) -> Path:
+        """Where a cluster's work is kept as it came."""
+        return self.folder / SLICES
+
     def _place(self, folder: str, name: str) -> Path:
         """A file of a case. Names come from a journal, which anybody may have written."""
         if not NAME.fullmatch(name):
@@ -118,10 +124,13 @@ class Results:
         return place
 
     def files(self) -> Iterator[str]:
-        """Everything that a certificate vouches for, in order: all but itself and the logs."""
+        """
+        Everything that a certificate vouches for, in order: all but itself, the logs, and what a cluster left, which
+        says nothing that is not said elsewhere, and would make it another certificate.
+        """
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder).as_posix()
-            vouched = not place.startswith(f"{LOGS}/") and place != CERTIFICATE
+            vouched = not place.startswith((f"{LOGS}/", f"{SLICES}/")) and place != CERTIFICATE
             if vouched and (path.is_symlink() or not path.is_dir()):
                 yield place
 

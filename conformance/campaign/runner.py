@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from adapters.stdio import Stdio
 from conformance.campaign.counterexample import best_start, counterexample
-from conformance.campaign.driver import Driver, Ran
+from conformance.campaign.driver import Drives, Ran
 from conformance.campaign.events import (
     PROMISES,
     Began,
@@ -25,7 +25,7 @@ from conformance.campaign.events import (
     Shrunk,
 )
 from conformance.campaign.examine import Bench, examine
-from conformance.campaign.judging import Judges
+from conformance.campaign.place import Place
 from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import Sensitivity
@@ -36,9 +36,6 @@ from conformance.errors import EngineFailed, EngineUnavailable, Unreadable
 
 AHEAD = 2
 """Batches that wait for the engine while it runs one, so that it never waits for us."""
-
-AT_ONCE = 8
-"""So many cases are handed to an engine that runs one after the other."""
 
 HOPELESS = 10
 """So many errors in a row, and the engine is given up."""
@@ -53,13 +50,13 @@ class Campaign:
 
     began: Began
     engine: Stdio
-    judges: Judges
+    place: Place
     results: Results
 
     @property
     def plan(self) -> Plan:
         """The cases."""
-        return plan_of(self.began)
+        return plan_of(self.began, self.place.numbered)
 
     @property
     def bench(self) -> Bench:
@@ -69,7 +66,7 @@ class Campaign:
     def go_on(self, tally: Tally) -> Iterator[Event]:
         """What happens from here on. The tally follows, as whoever takes an event adds it."""
         plan = self.plan
-        sensitivity = Sensitivity(plan, self.began.description.capabilities, self.judges)
+        sensitivity = Sensitivity(plan_of(self.began), self.began.description.capabilities, self.place)
         for event in self._run_cases(plan, tally) if tally.gave_up is None else ():
             yield event
             sensitivity.advance()
@@ -87,10 +84,10 @@ class Campaign:
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
         at_once = self.began.description.batch
-        batches = _batches(plan, at_once if at_once > 1 else AT_ONCE, tally)
+        batches = _batches(plan, at_once if at_once > 1 else self.place.at_once, tally)
         given: deque[list[Planned]] = deque()
         errors = _errors_at_the_end(tally)
-        with Driver(self.engine, self.began.description, self.began.deadline, self.judges) as driver:
+        with self.place.driver(self.engine, self.began, self.results) as driver:
             while True:
                 for batch in islice(batches, AHEAD + 1 - len(given)):
                     driver.give([planned for planned in batch if not self._beyond(planned)])
@@ -112,7 +109,7 @@ class Campaign:
     def _beyond(self, planned: Planned) -> tuple[str, ...]:
         return self.began.description.capabilities.unsupported(planned.case)
 
-    def _judged(self, planned: Planned, driver: Driver) -> Judged:
+    def _judged(self, planned: Planned, driver: Drives) -> Judged:
         """What came of a case, once it and what was seen of it are on the disk."""
         judged = Judged(planned.index, planned.id, digest(planned.case), "error", sinks_only=planned.sinks_only)
         if beyond := self._beyond(planned):

@@ -7,15 +7,16 @@ generators and the judge together.
 
 from collections.abc import Iterator
 from concurrent.futures import Future
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from adapters.mutants import GROUPS, MUTANTS, ODD, name
 from adapters.mutants.machine import Machine
 from conformance.campaign.events import Measured
-from conformance.campaign.judging import Judges, rule
+from conformance.campaign.judging import rule
+from conformance.campaign.place import Place
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
 from conformance.engine import Capabilities, Job
@@ -59,16 +60,36 @@ def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
     return judge(case, machine(job).run(), Budget(steps=10**12, seconds=SECONDS))
 
 
-def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
+@frozen
+class Trial:
+    """One engine on the first so many cases of a seed; on all of them, if it is in no group of broken ones."""
+
+    mutant: str
+    group: str | None
+    number: int
+    seed: int
+
+    def __call__(self) -> Killed | Spared:
+        drawn = _drawn(self.number, self.seed)
+        if self.group is None:
+            return _spare(ODD[self.mutant], drawn)
+        return _kill(MUTANTS[self.mutant], self.group, drawn)
+
+
+@lru_cache(maxsize=2)
+def _drawn(number: int, seed: int) -> list[Case]:
+    return collect(cases(), number=number, seed=seed) if number else []
+
+
+def trials(*, number: int, runs: int, seed: int) -> list[Trial]:
     """Every mutant on at most so many cases, then every correct engine, so many runs in all."""
-    for_mutants = collect(cases(), number=number, seed=seed)
-    for group, machines in GROUPS.items():
-        for machine in machines:
-            yield _kill(machine, group, for_mutants)
-    each = -(-runs // len(ODD))
-    for_correct = collect(cases(), number=each, seed=seed + 1) if each else []
-    for machine in ODD.values():
-        yield _spare(machine, for_correct)
+    broken = [Trial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines]
+    return broken + [Trial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
+
+
+def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
+    """What comes of all of them, one after the other."""
+    return (trial() for trial in trials(number=number, runs=runs, seed=seed))
 
 
 def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
@@ -89,8 +110,6 @@ def _spare(machine: type[Machine], tried: list[Case]) -> Spared:
         unknown += isinstance(verdict, Inconclusive)
     return Spared(name(machine), (machine.__doc__ or "").strip(), len(tried), accused, unknown)
 
-
-TOTAL = len(MUTANTS) + len(ODD)
 
 MOST_CASES = 200
 
@@ -113,10 +132,10 @@ class Sensitivity:
     One mutant at a time, so that verdicts on the engine do not queue behind them.
     """
 
-    def __init__(self, plan: Plan, can: Capabilities, judges: Judges) -> None:
-        self._plan = evolve(plan)
+    def __init__(self, plan: Plan, can: Capabilities, place: Place) -> None:
+        self._plan = plan
         self._can = can
-        self._judges = judges
+        self._place = place
         self._left = list(MUTANTS)
         self._asked: dict[str, Future[tuple[int, bool]]] = {}
 
@@ -124,11 +143,12 @@ class Sensitivity:
         """Try the next mutant, if the one before is done."""
         if self._left and all(future.done() for future in self._asked.values()):
             mutant = self._left.pop(0)
-            self._asked[mutant] = self._judges.submit(kills, self._plan, self._can, mutant)
+            self._asked[mutant] = self._place.submit(kills, self._plan, self._can, mutant)
 
     def measured(self) -> Measured:
         """The figures, once all are done."""
-        self._asked |= {mutant: self._judges.submit(kills, self._plan, self._can, mutant) for mutant in self._left}
+        asked = self._place.each([partial(kills, self._plan, self._can, mutant) for mutant in self._left])
+        self._asked |= dict(zip(self._left, asked, strict=True))
         self._left = []
         found = {mutant: future.result() for mutant, future in self._asked.items()}
         survived = tuple(mutant for mutant, (_, killed) in found.items() if not killed)

@@ -1,7 +1,7 @@
 """Campaigns from their beginning to their end: in a folder, on a started engine, with every event on the disk."""
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from functools import reduce
@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from adapters.hosted import Hosted
 from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
 from conformance.campaign.journal import read_events
-from conformance.campaign.judging import Judges
+from conformance.campaign.place import Here, Place
 from conformance.campaign.plan import PROFILES, plan_of, versions
 from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.campaign.runner import Campaign
@@ -104,17 +104,17 @@ def running(engine: Hosted) -> Iterator[Description]:
         engine.stop()
 
 
-def certify(word: str, order: Order, folder: Path) -> Iterator[Event]:
+def certify(word: str, order: Order, folder: Path, place: Callable[[], Place] = Here) -> Iterator[Event]:
     """A campaign on one engine, in a new folder, from its beginning to its end."""
     results = Results(folder)
     engine = Hosted(word, log=results.log())
     results.make()
     with running(engine) as description:
         results.begin(order.began(word, description, description.capabilities))
-        yield from _to_the_end(results, engine)
+        yield from _to_the_end(results, engine, place())
 
 
-def proceed(results: Results) -> Iterator[Event]:
+def proceed(results: Results, place: Callable[[], Place] = Here) -> Iterator[Event]:
     """
     Go on with the campaign in a folder, to its end.
 
@@ -132,23 +132,22 @@ def proceed(results: Results) -> Iterator[Event]:
     engine = Hosted(began.engine, log=results.log())
     with running(engine) as description:
         _check_engine(began, description)
-        yield from _to_the_end(results, engine)
+        yield from _to_the_end(results, engine, place())
 
 
-def _to_the_end(results: Results, engine: Hosted) -> Iterator[Event]:
+def _to_the_end(results: Results, engine: Hosted, place: Place) -> Iterator[Event]:
     """What happened, and what happens now: every event is on the disk before it is given."""
-    judges = Judges()
     try:
         with results.journal() as journal:
             tally = Tally.of(journal.events)
             yield from journal.events
             assert tally.began is not None  # noqa: S101 - it was begun
-            for event in Campaign(tally.began, engine, judges, results).go_on(tally):
+            for event in Campaign(tally.began, engine, place, results).go_on(tally):
                 journal.write(event)
                 tally.add(event)
                 yield event
     finally:
-        judges.close()
+        place.close()
 
 
 def _check_suite(began: Began) -> None:

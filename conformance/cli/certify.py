@@ -3,7 +3,7 @@
 import json
 import shlex
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,17 @@ import click
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
 from conformance.campaign.journal import encode_event, read_events
+from conformance.campaign.place import Place
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, Results, point_latest, slug
 from conformance.campaign.session import Order, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
-from conformance.cli.options import FILE, as_json
+from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
 from conformance.cli.say import say
 from conformance.cli.shown import worst
+from conformance.cli.where import place
 from conformance.codec import read, write_text
 from conformance.codec.strict import fields_of, itself, list_of
 from conformance.errors import ConformanceError, Malformed, Unreadable, Unwritable, printable, quote
@@ -50,13 +52,30 @@ EXIT: dict[Summary, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "un
 @click.option("--deadline", type=click.FloatRange(min=0, min_open=True), help="Seconds for one case; 60.")
 @click.option("--shrink-runs", type=click.IntRange(min=0), help="Runs of the engine for each counterexample; 500.")
 @click.option("--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="For all counterexamples; 300.")
+@on
 @as_json
-def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: bool, **asked: Any) -> int:
+def certify(
+    engines: tuple[str, ...], out: Path | None, resume: bool, on: str | None, as_json: bool, **asked: Any
+) -> int:
     """
     Certify ENGINES: the corpus and generated cases, run, judged, shrunk; a certificate and reports.
 
-    Several engines run the same cases, together with the reference model, and are compared.
+    Several engines run the same cases, together with the reference model, and are compared. With --on the model's
+    work is done on a Spark cluster: drawing cases, running the reference model and mutants, judging.
     """
+    with place(on) as where:
+        return _certify(engines, out, where, resume=resume, as_json=as_json, asked=asked)
+
+
+def _certify(
+    engines: tuple[str, ...],
+    out: Path | None,
+    where: Callable[[], Place],
+    *,
+    resume: bool,
+    as_json: bool,
+    asked: dict[str, Any],
+) -> int:
     settings = read_settings(Path.cwd())
     out = out or (Path(settings["out"]) if "out" in settings else None)
     words = list(dict.fromkeys(engines or settings.get("engines", ())))
@@ -65,10 +84,10 @@ def certify(engines: tuple[str, ...], out: Path | None, resume: bool, as_json: b
         words = list(read(top / SEVERAL, _decode_words))
     places = _resumed(top, engines) if resume else {}
     if not places:
-        places, campaigns = _begun(top, words, _order(settings, asked))
+        places, campaigns = _begun(top, words, _order(settings, asked), where)
     else:
         _refuse_changes(places, asked)
-        campaigns = {word: proceed(Results(folder)) for word, folder in places.items()}
+        campaigns = {word: proceed(Results(folder), where) for word, folder in places.items()}
     try:
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
@@ -166,12 +185,14 @@ def _decode_words(value: object) -> tuple[str, ...]:
     return words
 
 
-def _begun(top: Path, words: list[str], order: Order) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
+def _begun(
+    top: Path, words: list[str], order: Order, where: Callable[[], Place]
+) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """A new campaign: the folder of each engine, and what will happen."""
     if not words:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(words) == 1:
-        return {words[0]: top}, {words[0]: certify_one(words[0], order, top)}
+        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, where)}
     words += [REFERENCE] if REFERENCE not in words else []
     places = {word: top / slug(word) for word in words}
     if len(set(places.values())) < len(places):
@@ -186,7 +207,7 @@ def _begun(top: Path, words: list[str], order: Order) -> tuple[dict[str, Path], 
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     begin_together(order, places)
-    return places, {word: proceed(Results(folder)) for word, folder in places.items()}
+    return places, {word: proceed(Results(folder), where) for word, folder in places.items()}
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:

@@ -1,14 +1,16 @@
 """`conformance mutants`: the sensitivity of the suite itself."""
 
 import json
+from collections.abc import Iterator
 from statistics import median
 
 import attrs
 import click
 
-from conformance.campaign.sensitivity import TOTAL, Killed, Spared, sensitivity
-from conformance.cli.options import as_json
+from conformance.campaign.sensitivity import Killed, Spared, Trial, trials
+from conformance.cli.options import as_json, on
 from conformance.cli.pace import Pace
+from conformance.cli.where import place
 
 
 @click.command()
@@ -20,18 +22,20 @@ from conformance.cli.pace import Pace
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--markdown", is_flag=True, help="As a table for a document.")
+@on
 @as_json
-def mutants(number: int, runs: int, seed: int, markdown: bool, as_json: bool) -> int:
+def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, as_json: bool) -> int:
     """Run every broken engine until it is convicted, and every correct one to see that it is not."""
     found = []
     pace = Pace()
-    for index, result in enumerate(sensitivity(number=number, runs=runs, seed=seed), start=1):
+    todo = trials(number=number, runs=runs, seed=seed)
+    for index, result in enumerate(_results(todo, on), start=1):
         found.append(result)
         if as_json:
             click.echo(json.dumps(attrs.asdict(result)))
         elif not markdown:
             click.echo(_line(result))
-        pace.tell(f"{index} of {TOTAL} engines")
+        pace.tell(f"{index} of {len(todo)} engines")
     killed = [result for result in found if isinstance(result, Killed)]
     spared = [result for result in found if isinstance(result, Spared)]
     if markdown:
@@ -40,6 +44,18 @@ def mutants(number: int, runs: int, seed: int, markdown: bool, as_json: bool) ->
         click.echo(summary(killed, spared))
     accused = any(result.accused for result in spared)
     return 1 if accused or any(result.cases is None for result in killed) else 0
+
+
+def _results(todo: list[Trial], on: str | None) -> Iterator[Killed | Spared]:
+    """What comes of each trial, in their order: one after the other here, or as many at once as a cluster can."""
+    if on is None:
+        yield from (trial() for trial in todo)
+        return
+    with place(on) as where:
+        cluster = where()
+        for result in cluster.each(todo):
+            yield result.result()
+        cluster.close()
 
 
 def _line(result: Killed | Spared) -> str:

@@ -15,3 +15,9 @@ seconds = click.option(
     show_default=True,
     help="For judging, at most.",
 )
+
+on = click.option(
+    "--on",
+    metavar="MASTER",
+    help="Do the model's work on Spark: local[N], local[*], local-cluster[n,c,mb] or spark://HOST:PORT.",
+)

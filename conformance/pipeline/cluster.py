@@ -19,6 +19,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
+from adapters.spark.setup import STARTUP
 from conformance.errors import ConformanceError, EngineUnavailable
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
@@ -142,7 +143,8 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
     }
     if local:
         # Python workers find this package where we did, installed or not.
-        places["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+        found = filter(None, [STARTUP, here, os.environ.get("PYTHONPATH", "")])
+        places["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(found)
     memory = {} if _memory_is_configured() else {"spark.driver.memory": MEMORY}
     builder = SparkSession.builder.master(master).appName("dataflow-conformance")
     for name, value in {**USUAL, **(LOOPBACK if local else {}), **places, **memory, **settings}.items():
