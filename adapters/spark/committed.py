@@ -5,22 +5,27 @@ Gaps and repeats stay what they are; nothing is mended here.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from adapters.spark.setup import FILE, FOREACH_APPEND, FOREACH_BATCH
 
-Batch: TypeAlias = dict[tuple[int, str], list[dict[str, Any]]]
-"""The rows of one batch, by case and stream, as a reader of the sink finds them."""
+PART = "part-*.json"
+
+Epoch: TypeAlias = dict[tuple[int, str], list[dict[str, Any]]]
+"""The rows of one epoch, by case and stream, as a reader of the sink finds them."""
+
+Attempt: TypeAlias = tuple[Path, ...]
+"""Files that were written at once, by one attempt at a batch."""
 
 
 class Sink(Protocol):
     """Where output is found."""
 
-    def batch(self, number: int) -> Batch:
-        """What stands there for a batch that is committed."""
+    def attempts(self, batches: int) -> tuple[Attempt, ...]:
+        """What a reader finds there when so many batches are committed, the first of them first."""
         ...
 
 
@@ -29,14 +34,14 @@ class Files:
 
     def __init__(self, out: Path) -> None:
         self._log = out / "_spark_metadata"
-        self._rows: dict[int, Batch] = {}
+        self._found: tuple[Attempt, ...] = ()
 
-    def batch(self, number: int) -> Batch:
-        if number not in self._rows:
-            entry = (self._log / str(number)).read_text(encoding="utf-8").splitlines()[1:]
-            files = [Path(json.loads(line)["path"].removeprefix("file://")) for line in entry]
-            self._rows[number] = _by_stream(_rows(files))
-        return self._rows[number]
+    def attempts(self, batches: int) -> tuple[Attempt, ...]:
+        while len(self._found) < batches:
+            entry = (self._log / str(len(self._found))).read_text(encoding="utf-8").splitlines()[1:]
+            files = tuple(Path(json.loads(line)["path"].removeprefix("file://")) for line in entry)
+            self._found += (files,)
+        return self._found
 
 
 class Folders:
@@ -44,68 +49,94 @@ class Folders:
 
     def __init__(self, out: Path) -> None:
         self._out = out
-        self._rows: dict[int, Batch] = {}
+        self._found: tuple[Attempt, ...] = ()
 
-    def batch(self, number: int) -> Batch:
-        if number not in self._rows:
-            self._rows[number] = _by_stream(_rows((self._out / f"batch={number}").glob("part-*.json")))
-        return self._rows[number]
+    def attempts(self, batches: int) -> tuple[Attempt, ...]:
+        while len(self._found) < batches:
+            self._found += (tuple((self._out / f"batch={len(self._found)}").glob(PART)),)
+        return self._found
 
 
 class Heap:
     """
-    One folder to which every attempt at every batch adds files. Which batch a row belongs to, its epoch tells.
+    One folder to which every attempt at every batch adds files: whose are there, a reader finds.
 
-    The files of one attempt have a name in common.
+    The files of one attempt have a name in common: `part-00000-<attempt>-c000.json`.
     """
 
     def __init__(self, out: Path) -> None:
         self._out = out
-        self._read: set[Path] = set()
-        self._rows: dict[int, list[dict[str, Any]]] = {}
 
-    def batch(self, number: int) -> Batch:
-        new = set(self._out.glob("part-*.json")) - self._read
-        for _, files in groupby(sorted(new, key=_attempt), key=_attempt):
-            for row in _rows(files):
-                self._rows.setdefault(row["epoch"] - 1, []).append(row)
-        self._read |= new
-        return _by_stream(self._rows.get(number, []))
+    def attempts(self, batches: int) -> tuple[Attempt, ...]:  # noqa: ARG002 - nothing there says which is which
+        by_attempt: dict[str, list[Path]] = {}
+        for file in sorted(self._out.glob(PART)):
+            by_attempt.setdefault(file.name.split("-", 2)[2], []).append(file)
+        return tuple(map(tuple, by_attempt.values()))
 
 
-def _attempt(file: Path) -> str:
-    """`part-00000-<attempt>-c000.json`."""
-    return file.name.split("-", 2)[2]
+class Offsets:
+    """
+    Which epochs a batch has: Spark's offset log says up to which input file it goes, and each file is an epoch.
+
+    Mostly it is one. But a driver that dies when it has noted a file, and not yet that it is going to read it, leaves
+    it to the next one, which takes one more and makes a batch of both.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "checkpoint" / "offsets"
+        self._ends: list[int] = []
+
+    def end(self, batch: int) -> int | None:
+        """The last epoch of a batch, if that has been decided."""
+        while len(self._ends) <= batch:
+            try:
+                last = (self._log / str(len(self._ends))).read_text(encoding="utf-8").splitlines()[-1]
+            except FileNotFoundError:
+                return None
+            self._ends.append(json.loads(last)["logOffset"] + 1)
+        return self._ends[batch]
+
+    def batch(self, epoch: int) -> int:
+        """The batch that has an epoch or, if it is in none yet, the next one there will be."""
+        batch = 0
+        while (end := self.end(batch)) is not None and end < epoch:
+            batch += 1
+        return batch
 
 
 class Committed:
-    """The output of a query, batch by batch."""
+    """The output of a query, epoch by epoch."""
 
     def __init__(self, folder: Path, sink: str) -> None:
+        self._offsets = Offsets(folder)
         self._commits = folder / "checkpoint" / "commits"
         sinks: dict[str, Callable[[Path], Sink]] = {FILE: Files, FOREACH_BATCH: Folders, FOREACH_APPEND: Heap}
         self._sink = sinks[sink](folder / "out")
-        self._number = 0
+        self._batches = 0
+        self._known: tuple[object, list[Epoch]] = (None, [])
 
     def __len__(self) -> int:
-        """How many batches are committed."""
-        while (self._commits / str(self._number)).exists():
-            self._number += 1
-        return self._number
+        """How many epochs are committed."""
+        while (self._commits / str(self._batches)).exists():
+            self._batches += 1
+        return (self._offsets.end(self._batches - 1) or 0) if self._batches else 0
 
-    def batches(self) -> Sequence[Batch]:
-        """Every committed batch so far, in their order."""
-        return [self._sink.batch(number) for number in range(len(self))]
+    def epochs(self) -> Sequence[Epoch]:
+        """What is there of every epoch that is committed, in their order."""
+        number = len(self)
+        there = number, self._sink.attempts(self._batches)
+        if self._known[0] != there:
+            found: list[Epoch] = [{} for _ in range(number)]
+            for files in there[1]:
+                for row in _rows(files):
+                    if row["epoch"] <= number:
+                        found[row["epoch"] - 1].setdefault((row["case"], row["stream"]), []).append(row)
+            self._known = there, found
+        return self._known[1]
 
 
-def _rows(files: Iterable[Path]) -> list[dict[str, Any]]:
+@lru_cache(maxsize=100)
+def _rows(files: Attempt) -> list[dict[str, Any]]:
     """What was written at once, by its numbers, and as much of it as there is: partitions have no order."""
     rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return sorted(rows, key=lambda row: row["seq"])
-
-
-def _by_stream(rows: Iterable[dict[str, Any]]) -> Batch:
-    found: Batch = {}
-    for row in rows:
-        found.setdefault((row["case"], row["stream"]), []).append(row)
-    return found

@@ -143,7 +143,6 @@ class Driver:
 def main() -> None:
     """`driver.py MASTER CONFIGURATION`, the latter as a JSON object."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     master, conf = sys.argv[1:]
     spark = session(master, json.loads(conf))
     driver = Driver(spark)

@@ -208,6 +208,7 @@ class Drivers:
         environment = {
             "PYTHONPATH": os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")])),
             "SPARK_HOME": str(self._home),
+            **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_here else {}),
         }
         driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
         self._all = [each for each in self._all if not each.is_dead] + [driver]

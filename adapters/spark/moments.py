@@ -29,9 +29,9 @@ CLOCK = 0.02
 """Seconds by which a file may seem older than it is."""
 
 
-def reached(folder: Path, batch: int, since: float) -> Reached:
+def reached(folder: Path, epoch: int, batch: int, since: float) -> Reached:
     """
-    How far the driver that began at `since` has got with a batch.
+    How far the driver that began at `since` has got with an epoch, which is going to be in that batch.
 
     What it would not write again if it is there already (the source log, the offset log) counts whoever wrote it.
     """
@@ -44,7 +44,7 @@ def reached(folder: Path, batch: int, since: float) -> Reached:
         return STATE, states
     if (checkpoint / "offsets" / str(batch)).exists():
         return OFFSETS, 0
-    return (SOURCE, 0) if (checkpoint / "sources" / "0" / str(batch)).exists() else (0, 0)
+    return (SOURCE, 0) if (checkpoint / "sources" / "0" / str(epoch - 1)).exists() else (0, 0)
 
 
 def _states(folder: Path, version: int, since: float) -> int:

@@ -8,7 +8,7 @@ from random import Random
 from time import monotonic, time
 from typing import Any
 
-from adapters.spark.committed import Batch, Committed
+from adapters.spark.committed import Committed, Epoch, Offsets
 from adapters.spark.layout import Layout, layouts
 from adapters.spark.moments import WRITTEN, Window, reached, window
 from adapters.spark.operators import COLUMNS, Strikes
@@ -42,24 +42,24 @@ class Seen:
         failures = self.job.case.failures
         return failures[len(self.fired)] if len(self.fired) < len(failures) else None
 
-    def look(self, batches: Sequence[Batch], t: float, *, last: bool) -> None:
+    def look(self, epochs: Sequence[Epoch], t: float, *, last: bool) -> None:
         """Note which failures have struck, and what can be seen, if that is something else or one has struck."""
         while len(self.fired) < len(self.job.case.failures) and self.strikes.place(len(self.fired)).exists():
             number = len(self.fired)
             evidence = self.strikes.place(number).read_text(encoding="utf-8")
             self.fired.append(Fired(number, len(self.observations), evidence, t))
             self._due = True
-        shown = min(len(batches), self.job.case.epochs)
+        shown = min(len(epochs), self.job.case.epochs)
         if shown != self._shown or self._due or last:
             self._shown, self._due = shown, False
-            self.observations.append(Observation(self._streams(batches[:shown]), t))
+            self.observations.append(Observation(self._streams(epochs[:shown]), t))
 
-    def _streams(self, batches: Sequence[Batch]) -> dict[str, Epochs]:
+    def _streams(self, epochs: Sequence[Epoch]) -> dict[str, Epochs]:
         """By observed stream the events of each committed epoch."""
         return {
             stream: tuple(
-                tuple(json.loads(row["value"]) for row in batch.get((self.strikes.case, stream), ()) if "value" in row)
-                for batch in batches
+                tuple(json.loads(row["value"]) for row in epoch.get((self.strikes.case, stream), ()) if "value" in row)
+                for epoch in epochs
             )
             for stream in sorted(self.job.streams)
         }
@@ -79,6 +79,7 @@ class Query:
         self._batch = layouts([(job.case, job.streams) for job in group.jobs])
         self._windows = [_windows(job, PARTITIONS * self._batch[0].depth) for job in group.jobs]
         self._committed = Committed(folder, setup.sink)
+        self._offsets = Offsets(folder)
         self._seen = [
             Seen(job, Strikes(str(folder), number, job.case.failures, frozenset(windows)))
             for number, (job, windows) in enumerate(zip(group.jobs, self._windows, strict=True))
@@ -160,7 +161,7 @@ class Query:
 
     def is_open(self, window: Window, epoch: int) -> bool:
         """Whether the driver is where it is to be killed."""
-        return window.is_open(reached(self.folder, epoch - 1, self._since))
+        return window.is_open(reached(self.folder, epoch, self._offsets.batch(epoch), self._since))
 
     def killed(self, words: str) -> None:
         """The kill that was awaited has happened."""
@@ -171,10 +172,10 @@ class Query:
 
     def look(self, *, last: bool = False) -> None:
         """See what is committed."""
-        batches = self._committed.batches()
+        epochs = self._committed.epochs()
         t = round(monotonic() - self._began, 3)
         for seen in self._seen:
-            seen.look(batches, t, last=last)
+            seen.look(epochs, t, last=last)
 
     def observations(self, info: EngineInfo) -> list[Observations]:
         """What was seen of each case."""

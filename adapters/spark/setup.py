@@ -23,8 +23,6 @@ _STORES = "org.apache.spark.sql.execution.streaming.state."
 USUAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
@@ -37,7 +35,12 @@ USUAL = {
     # Executors are killed on purpose, and often.
     "spark.deploy.maxExecutorRetries": "-1",
     "spark.executor.memory": "1g",
+    # Of somebody else's cluster each driver takes no more than this, so that several find room.
+    "spark.executor.cores": "1",
+    "spark.cores.max": "2",
 }
+
+LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
 @frozen
@@ -54,6 +57,11 @@ class Setup:
     def is_local(self) -> bool:
         """Whether tasks run within the driver, so that there are no executors to kill."""
         return self.master == "local"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all of it is on this machine, so that nothing has to listen beyond it."""
+        return not self.master.startswith("spark://") or self.master.startswith(("spark://127.", "spark://localhost:"))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -76,11 +84,15 @@ class Setup:
         """A session's configuration."""
         provider = "RocksDBStateStoreProvider" if self.store == "rocksdb" else "HDFSBackedStateStoreProvider"
         path = os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")]))
-        return USUAL | {
-            "spark.sql.streaming.stateStore.providerClass": _STORES + provider,
-            "spark.task.maxFailures": str(attempts),
-            "spark.executorEnv.PYTHONPATH": path,
-        }
+        return (
+            USUAL
+            | (LOOPBACK if self.is_here else {})
+            | {
+                "spark.sql.streaming.stateStore.providerClass": _STORES + provider,
+                "spark.task.maxFailures": str(attempts),
+                "spark.executorEnv.PYTHONPATH": path,
+            }
+        )
 
 
 WORDS: dict[str, tuple[str, Any]] = {

@@ -34,31 +34,31 @@ def test_a_batch_is_followed_from_one_write_to_the_next(tmp_path, write):
         ("out/_spark_metadata/1", (SINK, 0)),
         ("checkpoint/commits/1", (COMMIT, 0)),
     ]
-    assert reached(tmp_path, 1, EARLIER) == (0, 0)
+    assert reached(tmp_path, 2, 1, EARLIER) == (0, 0)
     for place, expected in steps:
         write(place)
-        assert reached(tmp_path, 1, EARLIER) == expected
+        assert reached(tmp_path, 2, 1, EARLIER) == expected
 
 
 def test_other_batches_and_unfinished_files_do_not_count(tmp_path, write):
     for place in ("offsets/0", "commits/0", "sources/0/0", "state/0/0/1.delta", "offsets/.1.abc.tmp"):
         write(f"checkpoint/{place}")
-    assert reached(tmp_path, 1, EARLIER) == (0, 0)
+    assert reached(tmp_path, 2, 1, EARLIER) == (0, 0)
 
 
 @pytest.mark.parametrize("name", ["2.delta", "2.zip", "2.changelog"])
 def test_every_state_store_has_its_own_names(tmp_path, write, name):
     write(f"checkpoint/state/0/1/{name}")
-    assert reached(tmp_path, 1, EARLIER) == (STATE, 1)
+    assert reached(tmp_path, 2, 1, EARLIER) == (STATE, 1)
 
 
 def test_what_an_earlier_driver_wrote_of_the_state_is_not_this_ones_progress(tmp_path, write):
     write("checkpoint/offsets/1")
     write("checkpoint/state/0/0/2.delta", at=EARLIER)
     write(f"{WRITTEN}/1", at=EARLIER)
-    assert reached(tmp_path, 1, time()) == (OFFSETS, 0)
+    assert reached(tmp_path, 2, 1, time()) == (OFFSETS, 0)
     write("checkpoint/state/0/0/2.delta", at=time())
-    assert reached(tmp_path, 1, time()) == (STATE, 1)
+    assert reached(tmp_path, 2, 1, time()) == (STATE, 1)
 
 
 def test_every_phase_has_its_window():

@@ -41,6 +41,12 @@ def test_transform_with_state_is_on_rocksdb_and_nowhere_else():
         set_up(["transform-with-state", "hdfs"])
 
 
+def test_nothing_listens_beyond_this_machine_unless_the_cluster_is_elsewhere():
+    for here in ([], ["local-cluster"], ["spark://127.0.0.1:7077"], ["spark://localhost:7077"]):
+        assert set_up(here).conf(ONCE)["spark.driver.bindAddress"] == "127.0.0.1"
+    assert "spark.driver.bindAddress" not in set_up(["spark://elsewhere:7077"]).conf(ONCE)
+
+
 def test_a_cluster_is_told_how_often_to_try_in_another_place_than_a_local_master():
     assert set_up([]).master_for(ONCE) == "local[2,1]"
     cluster = set_up(["spark://127.0.0.1:7077"])

@@ -1,7 +1,16 @@
 """The real Spark."""
 
-from contextlib import contextmanager
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
 
+import psutil
 import pytest
 from attrs import evolve
 
@@ -135,8 +144,6 @@ def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
 
 
 def test_nothing_is_left_when_it_is_stopped():
-    import psutil  # noqa: PLC0415
-
     with running() as (engine, _):
         list(engine.run([Job(paper(Kill("coordinator", 1, "commit")))]))
         folder = engine._folder  # noqa: SLF001
@@ -144,3 +151,64 @@ def test_nothing_is_left_when_it_is_stopped():
     assert not folder.exists()
     left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
     assert not any(str(folder) in " ".join(line or []) and EXECUTOR not in line for line in left)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A standalone cluster of a master and a worker, each a process."""
+    home = Path(find_spec("pyspark").origin).parent
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    begun = []
+
+    def begin(name, *arguments):
+        command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1", *arguments]
+        begun.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True))
+
+    begin("master.Master", "--port", str(port), "--webui-port", str(free_port()))
+    wait_for(port)
+    begin(
+        "worker.Worker",
+        "--cores",
+        "16",
+        "--memory",
+        "16g",
+        "--webui-port",
+        str(free_port()),
+        "--work-dir",
+        str(tmp_path),
+        master,
+    )
+    yield master
+    for process in begun:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_for(port):
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the master does not answer")
+
+
+def test_a_cluster_that_was_there_before_is_an_engine_too(cluster):
+    with running(cluster) as (engine, description):
+        killed = paper(Kill("worker", 2), Kill("coordinator", 3))
+        assert not description.capabilities.unsupported(killed)
+        ((_, verdict, evidence),) = judged(engine, [killed])
+        assert isinstance(verdict, Conforms), verdict
+        assert "SIGKILL of the executor of first" in evidence[0]
