@@ -1,6 +1,5 @@
 """Spark Structured Streaming as an engine under test."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
+from adapters.jvm import java_home
 from adapters.spark.drivers import Drivers
 from adapters.spark.run import Query
 from adapters.spark.running import Running
@@ -51,14 +51,12 @@ class Spark:
             pyspark = version("pyspark")
         except PackageNotFoundError:
             raise EngineUnavailable("spark needs pyspark: pip install 'dataflow-conformance[spark]'") from None
-        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-            raise EngineUnavailable("spark needs Java 17 or 21, on PATH or in JAVA_HOME; found none")
         if self._setup.operator == TRANSFORM and find_spec("google.protobuf.descriptor") is None:
             raise EngineUnavailable(
                 "spark's transform-with-state needs protobuf: pip install 'dataflow-conformance[spark-transform]'"
             )
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
-        self._drivers = Drivers(self._setup, self._folder)
+        self._drivers = Drivers(self._setup, self._folder, java_home("spark", self._folder))
         self._drivers.share(self._setup.attempts)
         self._info = EngineInfo("spark", pyspark, self._setup.settings)
         return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH)

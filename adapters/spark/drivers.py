@@ -159,9 +159,10 @@ class Drivers:
     for himself, and gives back what he has not killed.
     """
 
-    def __init__(self, setup: Setup, folder: Path) -> None:
+    def __init__(self, setup: Setup, folder: Path, environment: dict[str, str]) -> None:
         self._setup = setup
         self._folder = folder
+        self._environment = environment
         self._shared: dict[int, DriverProcess] = {}
         self._free: dict[int, list[DriverProcess]] = defaultdict(list)
         self._all: list[DriverProcess] = []
@@ -205,7 +206,7 @@ class Drivers:
             "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={tmp} {QUICK_TO_START}",
             "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
         }
-        environment = {
+        environment = self._environment | {
             "PYTHONPATH": os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")])),
             "SPARK_HOME": str(self._home),
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_here else {}),

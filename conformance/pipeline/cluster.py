@@ -19,6 +19,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
+from adapters.jvm import java_home
 from adapters.spark.setup import STARTUP
 from conformance.errors import ConformanceError, EngineUnavailable
 
@@ -117,8 +118,6 @@ def check(master: str) -> None:
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
             raise EngineUnavailable(f"--on needs {package}: pip install 'dataflow-conformance[spark]'")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise EngineUnavailable("Spark needs Java 17 or 21, on PATH or in JAVA_HOME; found none")
     if match["host"]:
         try:
             socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()
@@ -133,6 +132,7 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
 
     local = master.startswith("local")
     here = str(Path(__file__).parents[2])
+    os.environ.update(java_home("Spark", folder))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
