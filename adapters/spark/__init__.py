@@ -21,7 +21,7 @@ from conformance.engine import Capabilities, Description, Job
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
-BATCH = 100
+BATCH = 150
 """Cases that are given to it at once."""
 
 AT_ONCE = 3

@@ -112,7 +112,7 @@ class DriverProcess:
         for process in self._processes:
             _wait_until_dead(process)
         self._process.wait()
-        self._close()
+        self.close()
 
     def kill_an_executor(self) -> int | None:
         """SIGKILL of one of its executors, if it has any."""
@@ -137,9 +137,10 @@ class DriverProcess:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Nothing more is heard of it."""
         for end in (self._in, self._out):
             with suppress(OSError):
                 end.close()
@@ -212,7 +213,10 @@ class Drivers:
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_here else {}),
         }
         driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
-        self._all = [each for each in self._all if not each.is_dead] + [driver]
+        for dead in [each for each in self._all if each.is_dead]:
+            dead.close()
+            self._all.remove(dead)
+        self._all.append(driver)
         return driver
 
     def end(self) -> None:

@@ -111,14 +111,16 @@ def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases(
     with running("foreach-append") as (engine, description):
         drawn = collect(cases(capabilities=description.capabilities), number=20, seed=0)
         accused = []
-        jobs = [Job(case, seconds=300) for case in drawn]
-        for case, seen in zip(drawn, engine.run(jobs), strict=True):
-            verdict = judge(case, seen, Budget(steps=150_000))
-            if isinstance(verdict, Violates):
-                accused.append((case, verdict))
+        while drawn and not accused:
+            some, drawn = drawn[:5], drawn[5:]
+            for case, seen in zip(some, engine.run([Job(case, seconds=300) for case in some]), strict=True):
+                verdict = judge(case, seen, Budget(steps=150_000))
+                if isinstance(verdict, Violates):
+                    accused.append((case, verdict))
         assert accused
         for case, verdict in accused:
-            assert any(isinstance(f, Kill) and f.phase == "commit" for f in case.failures), (case, verdict)
+            killed = [failure.phase for failure in case.failures if isinstance(failure, Kill)]
+            assert "commit" in killed or "snapshot" in killed, (case, verdict)
             assert verdict.findings[0].diagnosis == "duplicated"
 
 
