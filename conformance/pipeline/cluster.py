@@ -202,9 +202,12 @@ def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
     work = None
     if spark is not None:
         work = Path(home._find_spark_home(), "work", app)  # noqa: SLF001
-        if politely:
-            with suppress(Exception):
+        with suppress(Exception):
+            if politely:
                 spark.stop()
+            else:
+                # It would be surprised, in a traceback, that nobody is there any more.
+                spark.sparkContext._accumulatorServer.shutdown()  # noqa: SLF001
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - pyspark has no other way to end its JVM
     if gateway is not None:
         process = getattr(gateway, "proc", None)
