@@ -4,6 +4,7 @@ A Spark of our own: a session for a master, and nothing left of it afterwards.
 Nothing here imports pyspark before a session is asked for, so the rest of the tool works without it.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -55,6 +56,10 @@ class UnknownMaster(ConformanceError):
     exit_code = 2
 
 
+class _Heard(BaseException):
+    """A signal. Of a KeyboardInterrupt, Spark's gateway makes a log entry with a traceback."""
+
+
 @contextmanager
 def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
     """
@@ -71,7 +76,9 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
 
     def hear(number: int, _: object) -> None:
         heard.append(number)
-        raise KeyboardInterrupt
+        # Spark's gateway would log that its conversation was cut off. That is what was wanted.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        raise _Heard
 
     spark, app = None, ""
     try:
