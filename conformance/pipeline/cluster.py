@@ -4,6 +4,7 @@ A Spark of our own: a session for a master, and nothing left of it afterwards.
 Nothing here imports pyspark before a session is asked for, so the rest of the tool works without it.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -57,6 +58,10 @@ class UnknownMaster(ConformanceError):
     exit_code = 2
 
 
+class _Heard(BaseException):
+    """A signal. Of a KeyboardInterrupt, Spark's gateway makes a log entry with a traceback."""
+
+
 @contextmanager
 def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
     """
@@ -73,7 +78,9 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
 
     def hear(number: int, _: object) -> None:
         heard.append(number)
-        raise KeyboardInterrupt
+        # Spark's gateway would log that its conversation was cut off. That is what was wanted.
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        raise _Heard
 
     spark, app = None, ""
     try:
@@ -204,9 +211,12 @@ def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
     work = None
     if spark is not None:
         work = Path(home._find_spark_home(), "work", app)  # noqa: SLF001
-        if politely:
-            with suppress(Exception):
+        with suppress(Exception):
+            if politely:
                 spark.stop()
+            else:
+                # It would be surprised, in a traceback, that nobody is there any more.
+                spark.sparkContext._accumulatorServer.shutdown()  # noqa: SLF001
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - pyspark has no other way to end its JVM
     if gateway is not None:
         process = getattr(gateway, "proc", None)

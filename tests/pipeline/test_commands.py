@@ -107,6 +107,7 @@ def test_who_interrupts_it_finds_nothing_left(tmp_path, number):
         process.send_signal(number)
         said = process.stderr.read()
     assert process.returncode == 128 + number, said
+    assert "Traceback" not in said
     assert not list(temporary.iterdir())
     assert not _java(str(temporary))
 
