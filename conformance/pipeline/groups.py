@@ -65,10 +65,9 @@ def explainer(plan: Any, counted: Any) -> Callable[[Any, Any], Any]:
 
         part, slice_ = (int(each) for each in key)
         answer, said = _Group(plan.value, part, slice_).answer(rows)
-        counted.add(int((rows["stream"] != STATE).sum()))
-        return pd.DataFrame(
-            [(part, slice_, len(rows), answer, said)], columns=["part", "slice", "rows", "answer", "said"]
-        )
+        count = int((rows["stream"] != STATE).sum())
+        counted.add(count)
+        return pd.DataFrame([(part, slice_, count, answer, said)], columns=["part", "slice", "rows", "answer", "said"])
 
     return explain_group
 
