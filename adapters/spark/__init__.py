@@ -1,6 +1,7 @@
 """Spark Structured Streaming as an engine under test."""
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,9 @@ LOOK = 0.02
 WATCH = 0.001
 """Seconds between two looks at whether this is the moment to kill."""
 
+TURN = 0.0005
+"""Seconds after which a thread that watches gets its turn, whatever another is at."""
+
 
 class Spark:
     """`spark`: a task is a group with state of its own in Spark's state store, an epoch a micro-batch."""
@@ -56,6 +60,7 @@ class Spark:
                 "spark's transform-with-state needs protobuf: pip install 'dataflow-conformance[spark-transform]'"
             )
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
+        sys.setswitchinterval(TURN)
         self._drivers = Drivers(self._setup, self._folder, java_home("spark", self._folder))
         self._drivers.share(self._setup.attempts)
         self._info = EngineInfo("spark", pyspark, self._setup.settings)

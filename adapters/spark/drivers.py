@@ -19,11 +19,15 @@ from adapters.spark.operators import EXECUTOR
 from adapters.spark.setup import STARTUP, Setup
 from conformance.errors import EngineFailed
 
-QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djdk.lang.Process.launchMechanism=VFORK"
-"""
-For Java: a driver lives for a minute or so, in which compiling thoroughly does not pay (two fifths of its time). And
-Hadoop starts a process for every file that it renames.
-"""
+QUICK_TO_START = (
+    # A driver lives for a minute or so, in which compiling thoroughly does not pay: two fifths of its time.
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    # Thousands of Spark's classes are loaded each time, and were right the time before.
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote "
+    # Hadoop asks other programs for what Java cannot tell it of a file.
+    "-Djdk.lang.Process.launchMechanism=VFORK"
+)
+"""For Java."""
 
 START = 100.0
 """Seconds for a driver to be ready, or to stop a query."""
@@ -125,7 +129,8 @@ class DriverProcess:
 
     def pause(self) -> None:
         """Let it do nothing, for as long as it takes to look where it is."""
-        os.kill(self._processes[0], signal.SIGSTOP)
+        with suppress(ProcessLookupError):
+            os.kill(self._processes[0], signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Let it go on."""

@@ -159,6 +159,10 @@ class Query:
             return None
         return kill, self._windows[0][len(seen.fired)]
 
+    def is_next(self, epoch: int) -> bool:
+        """Whether an epoch is the next to be committed."""
+        return len(self._committed) == epoch - 1
+
     def is_open(self, window: Window, epoch: int) -> bool:
         """Whether the driver is where it is to be killed."""
         return window.is_open(reached(self.folder, epoch, self._offsets.batch(epoch), self._since))

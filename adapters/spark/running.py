@@ -74,24 +74,23 @@ class Running:
         if window is None:
             if self._has_begun and self._restarts:
                 self._kill_driver(kill, "it had just begun to recover")
-        elif self.query.is_open(window, kill.epoch):
-            if kill.target == "coordinator":
-                self._kill_driver(kill, window.words, window)
-            else:
-                self._kill_executor(kill, window)
+        elif self.query.is_next(kill.epoch):
+            # From here on the driver gets on by a millisecond at a time, and stands still while we look.
+            self._driver.pause()
+            if self.query.is_open(window, kill.epoch):
+                self._strike(kill, window)
+            self._driver.go_on()
+
+    def _strike(self, kill: Kill, window: Window) -> None:
+        if kill.target == "coordinator":
+            self._kill_driver(kill, window.words, window)
+        elif (victim := self._driver.kill_an_executor()) is not None:
+            self.query.killed(f"SIGKILL of executor {victim} in epoch {kill.epoch}: {window.words}")
 
     def _kill_driver(self, kill: Kill, words: str, window: Window | None = None) -> None:
         self._driver.kill()
         if window is None or self.query.is_open(window, kill.epoch):
             self.query.killed(f"SIGKILL of the driver in epoch {kill.epoch}: {words}")
-
-    def _kill_executor(self, kill: Kill, window: Window) -> None:
-        self._driver.pause()
-        try:
-            if self.query.is_open(window, kill.epoch) and (victim := self._driver.kill_an_executor()) is not None:
-                self.query.killed(f"SIGKILL of executor {victim} in epoch {kill.epoch}: {window.words}")
-        finally:
-            self._driver.go_on()
 
     def end(self) -> None:
         """Stop it, and look a last time."""
