@@ -125,6 +125,8 @@ def operator(
                 for task, inp in routes[level + 1, stream]
             ],
             columns=COLUMNS,
+            # Text in Arrow's own arrays, which newer versions of pandas would choose, is more than Spark 4.1 can take.
+            dtype=object,
         )
 
     return run
