@@ -115,11 +115,17 @@ class Committed:
         self._batches = 0
         self._known: tuple[object, list[Epoch]] = (None, [])
 
-    def __len__(self) -> int:
-        """How many epochs are committed."""
+    @property
+    def batches(self) -> int:
+        """How many batches are committed."""
         while (self._commits / str(self._batches)).exists():
             self._batches += 1
-        return (self._offsets.end(self._batches - 1) or 0) if self._batches else 0
+        return self._batches
+
+    def __len__(self) -> int:
+        """How many epochs are committed."""
+        batches = self.batches
+        return (self._offsets.end(batches - 1) or 0) if batches else 0
 
     def epochs(self) -> Sequence[Epoch]:
         """What is there of every epoch that is committed, in their order."""

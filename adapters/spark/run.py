@@ -159,9 +159,14 @@ class Query:
             return None
         return kill, self._windows[0][len(seen.fired)]
 
+    @property
+    def struck(self) -> int:
+        """How many failures of the first case have happened, as far as was seen."""
+        return len(self._seen[0].fired)
+
     def is_next(self, epoch: int) -> bool:
-        """Whether an epoch is the next to be committed."""
-        return len(self._committed) == epoch - 1
+        """Whether an epoch is in the next batch to be committed."""
+        return self._committed.batches == self._offsets.batch(epoch)
 
     def is_open(self, window: Window, epoch: int) -> bool:
         """Whether the driver is where it is to be killed."""

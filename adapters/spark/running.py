@@ -23,7 +23,8 @@ class Running:
         self._drivers = drivers
         self._attempts = query.group.attempts
         self._ends = 0
-        self._restarts = -1
+        self._starts = 0
+        self._recovers_from = 0
         self._has_begun = False
         self._until = monotonic() + patience
         self._start()
@@ -34,12 +35,14 @@ class Running:
         return self.query.is_done or self.query.message is not None or monotonic() > self._until
 
     def _start(self) -> None:
-        self._restarts += 1
+        self.query.look()
+        self._recovers_from = self.query.struck
         self._has_begun = False
         if not self.query.group.is_violent:
             self._driver = self._drivers.share(self._attempts)
-        elif self._restarts == 0 or self._driver.is_dead:
+        elif self._starts == 0 or self._driver.is_dead:
             self._driver = self._drivers.take(self._attempts)
+        self._starts += 1
         self.query.begins()
         self._driver.query(self.query.folder)
 
@@ -72,7 +75,7 @@ class Running:
             return
         kill, window = awaited
         if window is None:
-            if self._has_begun and self._restarts:
+            if self._has_begun and self._starts > 1 and self._recovers_from == self.query.struck:
                 self._kill_driver(kill, "it had just begun to recover")
         elif self.query.is_next(kill.epoch):
             # From here on the driver gets on by a millisecond at a time, and stands still while we look.
