@@ -1,5 +1,7 @@
 """A query on a driver, from its start to its end, through everything that happens to it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 
 from adapters.spark.drivers import Drivers
@@ -48,7 +50,8 @@ class Running:
 
     def step(self) -> None:
         """Look, and do what is due."""
-        self.query.look()
+        with self._standing_still():
+            self.query.look()
         for said in self._driver.said(self.query.folder):
             self._has_begun |= "started" in said
             if "ended" in said:
@@ -59,6 +62,19 @@ class Running:
             self._driver.stop_query(self.query.folder)
             self.query.restarted()
             self._start()
+
+    @contextmanager
+    def _standing_still(self) -> Iterator[None]:
+        """Where a kill is near, the driver does not get on while we are at something that takes long."""
+        awaited = self.query.awaited()
+        is_near = awaited is not None and awaited[1] is not None and self.query.is_next(awaited[0].epoch)
+        if is_near:
+            self._driver.pause()
+        try:
+            yield
+        finally:
+            if is_near:
+                self._driver.go_on()
 
     def _ended(self, why: str) -> None:
         """The query died with its last attempt; what is durable is where the next one starts."""
