@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from adapters.hosted import own_process
-from adapters.spark.operators import EXECUTOR
+from adapters.spark.operators import is_executor
 from adapters.spark.setup import STARTUP, Setup
 from conformance.errors import EngineFailed
 
@@ -122,7 +122,7 @@ class DriverProcess:
         """SIGKILL of one of its executors, if it has any."""
         for process in psutil.Process(self._processes[0]).children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                if EXECUTOR in process.cmdline():
+                if is_executor(process):
                     process.kill()
                     return process.pid
         return None

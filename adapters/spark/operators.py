@@ -34,6 +34,11 @@ EXECUTOR = "CoarseGrainedExecutorBackend"
 """In the command line of an executor."""
 
 
+def is_executor(process: psutil.Process) -> bool:
+    """Whether a process is one of Spark's executors."""
+    return any(EXECUTOR in word for word in process.cmdline())
+
+
 class Injected(RuntimeError):
     """The failure that a case asks for."""
 
@@ -90,7 +95,7 @@ class Strikes:
         if not isinstance(failure, Kill):
             return "an exception in", []
         if failure.target == "worker":
-            executor = next((each for each in psutil.Process().parents() if EXECUTOR in each.cmdline()), None)
+            executor = next((each for each in psutil.Process().parents() if is_executor(each)), None)
             if executor is not None:
                 return "SIGKILL of the executor of", [executor.pid]
             return "SIGKILL of the Python worker of", [os.getpid()]
