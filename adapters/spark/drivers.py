@@ -16,7 +16,7 @@ import psutil
 
 from adapters.hosted import own_process
 from adapters.spark.operators import is_executor
-from adapters.spark.setup import STARTUP, Setup
+from adapters.spark.setup import Setup, python_path
 from conformance.errors import EngineFailed
 
 QUICK_TO_START = (
@@ -213,7 +213,7 @@ class Drivers:
             "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
         }
         environment = self._environment | {
-            "PYTHONPATH": os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")])),
+            "PYTHONPATH": python_path(),
             "SPARK_HOME": str(self._home),
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_here else {}),
         }

@@ -12,6 +12,12 @@ from conformance.errors import UnknownEngine
 STARTUP = str(Path(__file__).parent / "startup")
 """What makes Spark's Python workers start faster."""
 
+
+def python_path(*more: str) -> str:
+    """Where Spark's Python workers look: at what makes them fast, at `more`, and where we were told to."""
+    return os.pathsep.join(filter(None, [STARTUP, *more, os.environ.get("PYTHONPATH")]))
+
+
 RETRIED, ONCE = 1000, 1
 """How often a task may be tried before the query dies of it."""
 
@@ -89,14 +95,13 @@ class Setup:
     def conf(self, attempts: int) -> dict[str, str]:
         """A session's configuration."""
         provider = "RocksDBStateStoreProvider" if self.store == "rocksdb" else "HDFSBackedStateStoreProvider"
-        path = os.pathsep.join(filter(None, [STARTUP, os.environ.get("PYTHONPATH")]))
         return (
             USUAL
             | (LOOPBACK if self.is_here else {})
             | {
                 "spark.sql.streaming.stateStore.providerClass": _STORES + provider,
                 "spark.task.maxFailures": str(attempts),
-                "spark.executorEnv.PYTHONPATH": path,
+                "spark.executorEnv.PYTHONPATH": python_path(),
             }
         )
 

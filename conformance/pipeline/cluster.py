@@ -21,7 +21,7 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from adapters.jvm import java_home
-from adapters.spark.setup import STARTUP
+from adapters.spark.setup import python_path
 from conformance.errors import ConformanceError, EngineUnavailable
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
@@ -150,8 +150,7 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
     }
     if local:
         # Python workers find this package where we did, installed or not.
-        found = filter(None, [STARTUP, here, os.environ.get("PYTHONPATH", "")])
-        places["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(found)
+        places["spark.executorEnv.PYTHONPATH"] = python_path(here)
     memory = {} if _memory_is_configured() else {"spark.driver.memory": MEMORY}
     builder = SparkSession.builder.master(master).appName("dataflow-conformance")
     for name, value in {**USUAL, **(LOOPBACK if local else {}), **places, **memory, **settings}.items():
