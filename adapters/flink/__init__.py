@@ -1,0 +1,86 @@
+"""Apache Flink as an engine under test."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from itertools import count
+from pathlib import Path
+
+from adapters.flink.schedule import Group, groups
+from adapters.flink.setup import set_up
+from adapters.jvm import java_home
+from conformance.engine import Capabilities, Description, Job
+from conformance.errors import EngineUnavailable
+from conformance.observation import EngineInfo, Observations
+
+BATCH = 48
+"""Cases that are given to it at once."""
+
+AT_ONCE = 2
+"""Jobs at a time."""
+
+_MISSING = (
+    "flink needs apache-flink, which there is for Python up to 3.12: pip install 'dataflow-conformance[flink]' there"
+    if sys.version_info >= (3, 13)
+    else "flink needs apache-flink: pip install 'dataflow-conformance[flink]'"
+)
+
+
+class Flink:
+    """`flink`: a task is an operator with keyed state of its own, an epoch is what is between two checkpoints."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        self._setup = set_up(settings)
+        self._folder: Path | None = None
+        self._numbers = count()
+
+    def start(self) -> Description:
+        try:
+            flink = version("apache-flink")
+        except PackageNotFoundError:
+            raise EngineUnavailable(_MISSING) from None
+        from adapters.flink.cluster import Client, Embedded  # noqa: PLC0415 - what follows needs PyFlink
+
+        self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
+        self._client = Client(self._folder, java_home("flink", self._folder))
+        self._cluster = Embedded(self._client)
+        self._info = EngineInfo("flink", flink, self._setup.settings)
+        return Description(
+            self._info,
+            Capabilities(failures=["crash", "restart"]),
+            epochs=self._setup.epochs,  # type: ignore[arg-type]
+            atomic=False,
+            snapshots=self._setup.snapshots,  # type: ignore[arg-type]
+            batch=BATCH,
+        )
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+        waiting = groups(jobs)
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            running = {id(job): threads.submit(self._ran, group) for group in waiting for job in group.jobs[:1]}
+            found = {id(job): running[id(group.jobs[0])] for group in waiting for job in group.jobs}
+            for job in jobs:
+                yield found[id(job)].result()[id(job)]
+
+    def _ran(self, group: Group) -> dict[int, Observations]:
+        from adapters.flink.run import Run  # noqa: PLC0415
+
+        assert self._folder is not None  # noqa: S101 - it was started
+        folder = self._folder / "jobs" / str(next(self._numbers))
+        run = Run(group, self._setup, self._client, self._cluster, folder)
+        run.go(AT_ONCE * group.jobs[0].seconds * (1 + (len(group.jobs) - 1) / 10))
+        found = dict(zip(map(id, group.jobs), run.observations(self._info), strict=True))
+        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    def stop(self) -> None:
+        if self._folder is None:
+            return
+        if hasattr(self, "_cluster"):
+            self._cluster.stop()
+        if hasattr(self, "_client"):
+            self._client.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,181 @@
+"""
+What runs in Flink's workers: the sources and the tasks of a case.
+
+A task's state, and how far a source has come, are in Flink's keyed state and nowhere else. What passes between
+operators is text: the stream, the case's epoch, and the event, or nothing for the border that closes an epoch. The
+epoch is there for the failures of a case, which name it; what is committed when is decided by Flink's checkpoints
+alone.
+
+Whoever drives the job is in another process, perhaps in another container, so both leave each other files: notes of
+what was done, marks that something may be, and for each failure that it has struck.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+from pyflink.common import Row
+from pyflink.common.typeinfo import Types
+from pyflink.datastream import RuntimeContext
+from pyflink.datastream.functions import KeyedProcessFunction
+from pyflink.datastream.state import ValueStateDescriptor
+
+from adapters.flink.desk import Desk, Waits
+from adapters.states import dump, load
+from conformance.case import BORDER, Crash, Epochs, Failure, Task
+
+ROW = Types.ROW([Types.INT(), Types.STRING()])
+"""A key, by which Flink finds the state, and the text."""
+
+POLL = 15
+"""Milliseconds between two looks of a source at whether it may go on."""
+
+RARELY = 200
+"""Milliseconds between two looks of one that has played all it has, so that Flink has something of it to restore."""
+
+PATIENCE = 20.0
+"""Seconds that a task is held back at the most, whatever became of those who hold it."""
+
+
+class Injected(RuntimeError):
+    """The failure that a case asks for."""
+
+
+def text(stream: str, epoch: int, *event: int | str) -> Row:
+    """What passes from one operator to another; without an event it is a border."""
+    return Row(0, json.dumps([stream, epoch, *event]))
+
+
+class Source(KeyedProcessFunction):  # type: ignore[misc]
+    """
+    A source: plays a recorded stream, epoch by epoch, from a position that Flink keeps.
+
+    With epochs as given it stops behind each border until it finds a mark that lets it go on: because the epoch is
+    committed, or because a checkpoint has gone by here and is under way further down; the latter is for this
+    incarnation of it alone. With epochs of Flink's own it plays an event at a time, and never waits.
+    """
+
+    def __init__(self, desk: Desk, stream: str, epochs: Epochs, *, own: bool) -> None:
+        self._desk = desk
+        self._stream = stream
+        self._epochs = epochs
+        self._own = own
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self._position = runtime_context.get_state(ValueStateDescriptor("position", Types.STRING()))
+        self._is_restored = False
+        self._me = uuid4().hex[:12]
+        self._desk.note("open", f"source:{self._stream}", self._me)
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        """The word to begin."""
+        self._again(ctx)
+        yield from ()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        epoch, place = json.loads(self._position.value() or "[1, 0]")
+        if not self._is_restored:
+            self._is_restored = True
+            self._desk.note("border", f"source:{self._stream}", self._me, epoch - 1)
+        if epoch > len(self._epochs):
+            self._again(ctx, RARELY)
+        elif self._own or self._desk.is_marked(f"go-{epoch}") or self._desk.is_marked(f"ahead-{self._me}-{epoch}"):
+            events = self._epochs[epoch - 1]
+            until = min(place + 1, len(events)) if self._own else len(events)
+            for event in events[place:until]:
+                yield text(self._stream, epoch, event)
+            if until == len(events):
+                yield text(self._stream, epoch)
+                epoch, place = epoch + 1, 0
+            else:
+                place = until
+            self._position.update(json.dumps([epoch, place]))
+            if not place:
+                self._desk.note("border", f"source:{self._stream}", self._me, epoch - 1)
+            self._again(ctx)
+        elif self._desk.is_marked(f"back-{self._me}"):
+            raise Injected(f"source {self._stream} has gone too far, as a checkpoint has failed")
+        else:
+            self._again(ctx)
+
+    @staticmethod
+    def _again(ctx: Any, after: int = POLL) -> None:
+        timers = ctx.timer_service()
+        timers.register_processing_time_timer(timers.current_processing_time() + after)
+
+
+class Operator(KeyedProcessFunction):  # type: ignore[misc]
+    """A task: its program, over whatever Flink gives it, in the order in which Flink gives it."""
+
+    def __init__(self, desk: Desk, task: Task, failures: Sequence[Failure], waits: Waits) -> None:
+        self._desk = desk
+        self._task = task
+        self._failures = tuple(failures)
+        self._waits = waits
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self._state = runtime_context.get_state(ValueStateDescriptor("state", Types.STRING()))
+        self._me = uuid4().hex[:12]
+        self._handled: dict[int, int] = {}
+        self._waited: set[tuple[str, int]] = set()
+        self._desk.note("open", self._task.name, self._me)
+
+    def process_element(self, value: str, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        stream, epoch, *event = json.loads(value)
+        if epoch in self._waits.begins:
+            self._wait("begins", epoch)
+        kept = self._state.value()
+        program, borders = self._task.program, {}
+        state = program.initial
+        if kept is not None:
+            dumped, borders = json.loads(kept)
+            state = load(dumped)
+        if event:
+            handled = self._handled.get(epoch, 0)
+            self._strike(epoch, handled, handled)
+            self._handled[epoch] = handled + 1
+            state, made = program(state, event[0])
+            for each in made:
+                yield text(self._task.output, epoch, each)
+        else:
+            there = borders.setdefault(str(epoch), [])
+            if stream not in there:
+                there.append(stream)
+            if len(there) == len(self._task.inputs):
+                del borders[str(epoch)]
+                if epoch in self._waits.borders:
+                    self._wait("borders", epoch)
+                self._strike(epoch, BORDER, self._handled.get(epoch, 0))
+                yield text(self._task.output, epoch)
+                self._desk.note("border", self._task.name, self._me, epoch)
+        self._state.update(json.dumps([dump(state), borders]))
+
+    def _wait(self, what: str, epoch: int) -> None:
+        """Stand still until whoever drives the job has had enough of it. Once for each epoch."""
+        if (what, epoch) in self._waited:
+            return
+        self._waited.add((what, epoch))
+        self._desk.note(what, self._task.name, self._me, epoch)
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and not self._desk.is_marked(f"{what}-{self._me}-{epoch}"):
+            time.sleep(0.001)
+
+    def _strike(self, epoch: int, place: int | str, handled: int) -> None:
+        """A task is about to handle an event, or to pass a border: crash, if that is what the case asks for now."""
+        for number, failure in enumerate(self._failures):
+            if self._desk.has_struck(number):
+                continue
+            if isinstance(failure, Crash) and (failure.task, failure.epoch) == (self._task.name, epoch):
+                beyond = place == BORDER and (failure.event == BORDER or int(failure.event) >= handled)
+                if failure.event == place or beyond:
+                    where = f"{self._task.name} in epoch {epoch}, before {_words(place)}"
+                    if self._desk.strike(number, f"an exception in {where} (process {os.getpid()})"):
+                        raise Injected(where)
+            return
+
+
+def _words(place: int | str) -> str:
+    return "its border" if place == BORDER else f"event {place}"

@@ -1,0 +1,380 @@
+"""A job through its epochs, and through all that happens to it."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep, time
+
+from attrs import define, field
+
+from adapters.flink.cluster import Client, Cluster
+from adapters.flink.committed import Committed, Point
+from adapters.flink.desk import Desk, Progress
+from adapters.flink.job import Placed
+from adapters.flink.rest import Refused
+from adapters.flink.schedule import Group, gets_ahead, independent, waits
+from adapters.flink.setup import UNALIGNED, Setup
+from conformance.case import Failure, Restart
+from conformance.codec import digest
+from conformance.engine import Job
+from conformance.observation import EngineInfo, Fired, Observation, Observations
+
+LOOK = 0.003
+"""Seconds between two looks at how far everybody is."""
+
+QUIET = 0.04
+"""Seconds without a sign of life, after which those who are not held back have gone as far as they can."""
+
+QUIET_OWN = 0.15
+"""The same where checkpoints come by themselves: some are to begin meanwhile."""
+
+SHOWN = 0.05
+"""Seconds between two looks at what is committed, when nothing else gives a reason."""
+
+OVER = {"FAILED", "CANCELED", "FINISHED"}
+
+
+@define
+class Ran:
+    """One case of a job: how far it is, and what was seen of it."""
+
+    job: Job
+    placed: Placed
+    progress: Progress
+    gets_ahead: bool
+    observations: list[Observation] = field(factory=list)
+    fired: list[Fired] = field(factory=list)
+    overlapped: set[int] = field(factory=set)
+
+    @property
+    def armed(self) -> Failure | None:
+        """The failure that is to strike next."""
+        failures = self.job.case.failures
+        return failures[len(self.fired)] if len(self.fired) < len(failures) else None
+
+    def has_played(self, epoch: int) -> bool:
+        """Whether all sources have passed a border, each since it was last opened."""
+        sources = self.job.case.graph.sources
+        wanted = min(epoch, self.job.case.epochs)
+        return all(self.progress.passed.get(f"source:{source}", -1) >= wanted for source in sources)
+
+    def has_passed(self, epoch: int) -> bool:
+        """Whether all tasks have passed a border."""
+        return all(self.progress.passed.get(task.name, 0) >= epoch for task in self.job.case.graph.tasks)
+
+    def incarnations(self) -> dict[str, str]:
+        """Which incarnation of each source there is."""
+        return {who: me for who, me in self.progress.me.items() if who.startswith("source:")}
+
+
+@define
+class Pending:
+    """A checkpoint that was asked for: of which epoch, and which incarnations of the sources had played it."""
+
+    request: str
+    epoch: int
+    sources: list[dict[str, str]]
+    struck: int
+    """How many failures had struck when it was asked for: one more, and it will fail."""
+    ahead: list[tuple[Desk, list[str]]] = field(factory=list)
+    """The sources that were let into the next epoch."""
+
+
+class Run:
+    """A job, from its submission to its end. Nothing is done for it but what is said here: recovering is Flink's."""
+
+    def __init__(self, group: Group, setup: Setup, client: Client, cluster: Cluster, folder: Path) -> None:
+        self._group = group
+        self._setup = setup
+        self._client = client
+        self._cluster = cluster
+        self._rest = cluster.rest
+        self._begun = time()
+        self.cases = [self._ran(number, job, folder) for number, job in enumerate(group.jobs)]
+        self._committed = Committed(folder)
+        self._closed: list[Point] = []
+        self._pending: Pending | None = None
+        self._not_before = 0.0
+        self._looked = 0.0
+        self._vertices: dict[str, str] = {}
+        self.message: str | None = None
+
+    def _ran(self, number: int, job: Job, folder: Path) -> Ran:
+        desk = Desk(str(folder), number)
+        desk.prepare()
+        desk.mark("go-1")
+        placed = Placed(desk, job.case, job.streams, waits(job))
+        return Ran(job, placed, Progress(desk), gets_ahead(job))
+
+    @property
+    def _epochs(self) -> int:
+        return max(ran.job.case.epochs for ran in self.cases)
+
+    @property
+    def _job(self) -> str:
+        return self._committed.jobs[-1]
+
+    def go(self, seconds: float) -> None:
+        """Run it until everything is committed, or time is up."""
+        until = monotonic() + seconds
+        self._submit(None)
+        try:
+            while monotonic() < until and self.message is None and not self.is_done:
+                self.step()
+                sleep(LOOK)
+            self._observe(last=True)
+        finally:
+            self._end()
+
+    def _submit(self, savepoint: Path | None) -> None:
+        placed = [ran.placed for ran in self.cases]
+        self._committed.jobs.append(self._client.submit(self._cluster, placed, self._setup, savepoint))
+        self._vertices = {}
+
+    def _end(self) -> None:
+        """Cancel the job, and wait until it has let go of everything."""
+        for ran in self.cases:
+            for who, what in list(ran.progress.waiting):
+                ran.progress.let(who, what)
+        with suppress(Refused, OSError):
+            self._rest.ask("PATCH", f"/jobs/{self._job}")
+            until = monotonic() + 30
+            while self._rest.get(f"/jobs/{self._job}/status")["status"] not in OVER and monotonic() < until:
+                for ran in self.cases:
+                    ran.progress.look()
+                    for who, what in list(ran.progress.waiting):
+                        ran.progress.let(who, what)
+                sleep(LOOK)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every epoch of every stream can be seen."""
+        return all(self._is_done(ran) for ran in self.cases)
+
+    def _is_done(self, ran: Ran) -> bool:
+        if isinstance(ran.armed, Restart) or not ran.observations:
+            return False
+        epochs = ran.job.case.epochs
+        if self._setup.is_own:
+            return all(self._committed.shows_border(ran.placed.number, stream, epochs) for stream in ran.job.streams)
+        return all(len(shown) >= epochs for shown in ran.observations[-1].streams.values())
+
+    def step(self) -> None:
+        """Look, and do what is due."""
+        for ran in self.cases:
+            ran.progress.look()
+        self._note_failures()
+        if self._pending is not None:
+            self._wait_for_checkpoint(self._pending)
+        elif self._is_time_for_a_checkpoint():
+            self._checkpoint()
+        self._let_go()
+        if monotonic() > self._looked + SHOWN:
+            self._observe()
+        self._restart_if_due()
+
+    # Checkpoints
+
+    def _is_time_for_a_checkpoint(self) -> bool:
+        epoch = len(self._closed) + 1
+        if self._setup.is_own or epoch > self._epochs or monotonic() < self._not_before:
+            return False
+        if self._setup.mode == UNALIGNED and not all(
+            ran.has_passed(epoch) for ran in self.cases if ran.job.case.epochs == epoch
+        ):
+            # With the last checkpoint nothing may be left in flight.
+            return False
+        return all(ran.has_played(epoch) for ran in self.cases)
+
+    def _checkpoint(self) -> None:
+        try:
+            asked = self._rest.post(f"/jobs/{self._job}/checkpoints", checkpointType="CONFIGURED")
+        except (Refused, OSError):
+            self._later()
+            return
+        sources = [ran.incarnations() for ran in self.cases]
+        self._pending = Pending(asked["request-id"], len(self._closed) + 1, sources, self._struck)
+
+    @property
+    def _struck(self) -> int:
+        return sum(len(ran.fired) for ran in self.cases)
+
+    def _later(self) -> None:
+        """
+        A checkpoint has failed: ask for another one. Whoever was let into the next epoch has gone too far, as no
+        checkpoint stands between the two any more; unless it is restored already, it is made to fail, and will be.
+        """
+        if self._pending is not None:
+            for desk, sources in self._pending.ahead:
+                for me in sources:
+                    desk.mark(f"back-{me}")
+        self._pending = None
+        self._not_before = monotonic() + 0.01
+
+    def _wait_for_checkpoint(self, pending: Pending) -> None:
+        try:
+            told = self._rest.get(f"/jobs/{self._job}/checkpoints/{pending.request}")
+        except (Refused, OSError):
+            self._later()
+            return
+        if told["status"]["id"] != "COMPLETED":
+            self._let_ahead(pending)
+            return
+        number = told["operation"].get("checkpointId")
+        if number is None:
+            self._later()
+            return
+        for ran in self.cases:
+            ran.progress.look()
+        if pending.sources != [ran.incarnations() for ran in self.cases]:
+            self._later()
+        else:
+            self._pending = None
+            self._closed.append((len(self._committed.jobs) - 1, number))
+            self._observe()
+            if not self._awaits_restart(pending.epoch):
+                self._go_on()
+
+    def _go_on(self) -> None:
+        for ran in self.cases:
+            ran.placed.desk.mark(f"go-{len(self._closed) + 1}")
+
+    def _let_ahead(self, pending: Pending) -> None:
+        """Let sources by which the checkpoint has gone begin the next epoch, while it is under way further down."""
+        there = {desk.case for desk, _ in pending.ahead}
+        ahead = [
+            ran for ran in self.cases if ran.placed.number not in there and self._may_get_ahead(ran, pending.epoch)
+        ]
+        if not ahead or (self._struck > pending.struck and not self._group.is_alone):
+            return
+        with suppress(Refused, OSError, KeyError, StopIteration):
+            done = self._acknowledged()
+            for ran in ahead:
+                sources = ran.incarnations()
+                if all(ran.placed.named(who) in done for who in sources):
+                    pending.ahead.append((ran.placed.desk, list(sources.values())))
+                    for me in sources.values():
+                        ran.placed.desk.mark(f"ahead-{me}-{pending.epoch + 1}")
+
+    def _acknowledged(self) -> set[str]:
+        """The operators whose snapshot in the present checkpoint is done, by the first name in their chain."""
+        if not self._vertices:
+            told = self._rest.get(f"/jobs/{self._job}")["vertices"]
+            self._vertices = {vertex["id"]: vertex["name"].split(" ", 1)[0] for vertex in told}
+        history = self._rest.get(f"/jobs/{self._job}/checkpoints")["history"]
+        number = next(each["id"] for each in history if each["status"] == "IN_PROGRESS")
+        tasks = self._rest.get(f"/jobs/{self._job}/checkpoints/details/{number}")["tasks"]
+        return {
+            self._vertices[vertex]
+            for vertex, task in tasks.items()
+            if task["num_acknowledged_subtasks"] == task["num_subtasks"]
+        }
+
+    def _may_get_ahead(self, ran: Ran, epoch: int) -> bool:
+        if self._setup.is_own or not ran.gets_ahead or epoch >= ran.job.case.epochs or self._awaits_restart(epoch):
+            return False
+        if self._group.is_alone:
+            return True
+        armed = [(each is ran, each.armed) for each in self.cases]
+        return not any(failure and failure.epoch <= epoch + is_its_own for is_its_own, failure in armed)
+
+    def _let_go(self) -> None:
+        """Let tasks go on that are held back, once all others have gone as far as they can without them."""
+        for ran in self.cases:
+            for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
+                quiet = time() - max(ran.progress.newest, since)
+                if self._may_get_ahead(ran, epoch) and epoch > len(self._closed):
+                    others = independent(ran.job.case, [held for held, _ in ran.progress.waiting])
+                    far = all(ran.progress.passed.get(task, 0) > epoch for task in others)
+                    if ran.has_played(epoch + 1) and far and quiet > QUIET:
+                        ran.overlapped.add(epoch)
+                        ran.progress.let(who, what)
+                elif what == "borders" or quiet > (QUIET_OWN if self._setup.is_own else QUIET):
+                    ran.progress.let(who, what)
+
+    # Failures
+
+    def _note_failures(self) -> None:
+        """What has struck since; it is looked at afterwards."""
+        for ran in self.cases:
+            number = len(ran.fired)
+            while number < len(ran.job.case.failures) and ran.placed.desk.has_struck(number):
+                t, evidence = ran.placed.desk.struck(number)
+                ran.fired.append(Fired(number, len(ran.observations), evidence, round(t - self._begun, 4)))
+                self._show(ran, always=True)
+                number += 1
+
+    def _awaits_restart(self, epoch: int) -> bool:
+        """Whether the job is to be stopped once this epoch is committed."""
+        return any(isinstance(ran.armed, Restart) and ran.armed.epoch == epoch for ran in self.cases)
+
+    def _restart_if_due(self) -> None:
+        epoch = len(self._closed)
+        if self._pending or not epoch or not self._awaits_restart(epoch):
+            return
+        if all(len(shown) >= min(epoch, ran.job.case.epochs) for ran, shown in self._shown()):
+            self._restart(epoch)
+
+    def _shown(self) -> Iterator[tuple[Ran, tuple[object, ...]]]:
+        for ran in self.cases:
+            for shown in ran.observations[-1].streams.values():
+                yield ran, shown
+
+    def _restart(self, epoch: int) -> None:
+        """Stop with a savepoint, and start from it."""
+        try:
+            target = f"file://{self._committed.folder}/savepoints"
+            asked = self._rest.post(f"/jobs/{self._job}/stop", drain=False, targetDirectory=target)
+            while True:
+                told = self._rest.get(f"/jobs/{self._job}/savepoints/{asked['request-id']}")
+                if told["status"]["id"] == "COMPLETED":
+                    break
+                sleep(LOOK)
+        except (Refused, OSError) as error:
+            self.message = f"it cannot be stopped: {error}"
+            return
+        location = told["operation"].get("location")
+        if location is None:
+            self.message = f"it cannot be stopped with a savepoint: {str(told['operation'])[:300]}"
+            return
+        savepoint = Path(location.removeprefix("file:"))
+        self._committed.stopped(savepoint)
+        self._observe()
+        for ran in self.cases:
+            if isinstance(ran.armed, Restart) and ran.armed.epoch == epoch:
+                words = f"stopped with a savepoint when epoch {epoch} was committed, and started from it"
+                ran.placed.desk.strike(len(ran.fired), words)
+        self._note_failures()
+        self._submit(savepoint)
+        self._go_on()
+
+    # What is seen
+
+    def _observe(self, *, last: bool = False) -> None:
+        self._looked = monotonic()
+        self._committed.look()
+        for ran in self.cases:
+            self._show(ran, always=last, last=last)
+
+    def _show(self, ran: Ran, *, always: bool, last: bool = False) -> None:
+        case = ran.placed.number
+        ends = self._committed.ends(case) if self._setup.is_own else self._closed[: ran.job.case.epochs]
+        streams = {stream: self._committed.epochs(case, stream, ends, last=last) for stream in sorted(ran.job.streams)}
+        if always or not ran.observations or ran.observations[-1].streams != streams:
+            ran.observations.append(Observation(streams, round(time() - self._begun, 4)))
+
+    def observations(self, info: EngineInfo) -> Iterator[Observations]:
+        """What was seen of each case, in their order."""
+        for ran in self.cases:
+            done = self._is_done(ran)
+            yield Observations(
+                digest(ran.job.case),
+                tuple(ran.observations),
+                info,
+                self._setup.epochs,  # type: ignore[arg-type]
+                atomic=False,
+                snapshots=self._setup.snapshots,  # type: ignore[arg-type]
+                fired=tuple(ran.fired),
+                end="completed" if done else "error" if self.message else "stalled",
+                message=None if done else self.message,
+            )

@@ -1,0 +1,96 @@
+"""
+Which cases share a job, where their tasks are held back, and when a source may be an epoch ahead.
+
+A task that crashes takes the operators of its case with it and nobody else's, so cases in which nothing but that
+happens share a job and its checkpoints; those that are stopped and started again share one with others that are so
+after the same epochs. But a crash makes a checkpoint fail for all: a source that was let into the next epoch while it
+was under way has then gone too far, unless it is restored as well. So in company, sources get ahead only while nobody
+is about to crash; cases whose point is to be ahead and to crash then, because they hold tasks back, run alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from attrs import frozen
+
+from adapters.flink.desk import Waits
+from conformance.case import Case, Crash, Restart
+from conformance.codec import digest
+from conformance.engine import Job
+
+TOGETHER = 12
+"""Cases that share a job at the most."""
+
+AHEAD = 0.75
+"""Of so many cases the sources are let into the next epoch while the checkpoint of the one before is under way."""
+
+
+@frozen
+class Group:
+    """Cases for one job."""
+
+    jobs: tuple[Job, ...]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether whatever happens concerns one case only."""
+        return len(self.jobs) == 1
+
+
+def groups(jobs: Sequence[Job]) -> list[Group]:
+    """The jobs for these cases."""
+    found: dict[object, list[list[Job]]] = {}
+    for number, job in enumerate(jobs):
+        together = found.setdefault(_company(job.case, number), [[]])
+        if len(together[-1]) == TOGETHER:
+            together.append([])
+        together[-1].append(job)
+    return [Group(tuple(some)) for several in found.values() for some in several]
+
+
+def _company(case: Case, number: int) -> object:
+    """What a case has in common with those that may be run with it."""
+    if not all(isinstance(failure, Crash | Restart) for failure in case.failures):
+        return number
+    if case.holds and any(isinstance(failure, Crash) for failure in case.failures):
+        return number
+    return tuple(failure.epoch for failure in case.failures if isinstance(failure, Restart))
+
+
+def gets_ahead(job: Job) -> bool:
+    """Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back."""
+    return bool(job.case.holds) or Random(f"ahead/{job.seed}/{digest(job.case)}").random() < AHEAD
+
+
+def waits(job: Job) -> dict[str, Waits]:
+    """
+    Where tasks are held back: where the case says, and, so that the next epoch has really begun while a checkpoint is
+    under way, one task at each border that has another epoch behind it.
+    """
+    case = job.case
+    random = Random(f"waits/{job.seed}/{digest(case)}")
+    begins: dict[str, set[int]] = {}
+    borders: dict[str, set[int]] = {}
+    for hold in case.holds:
+        begins.setdefault(hold.task, set()).add(hold.epoch)
+    if gets_ahead(job):
+        for epoch in range(1, case.epochs):
+            if not any(hold.epoch == epoch for hold in case.holds):
+                late = case.graph.tasks[int(random.random() * len(case.graph.tasks))]
+                borders.setdefault(late.name, set()).add(epoch)
+    return {
+        task.name: Waits(frozenset(begins.get(task.name, ())), frozenset(borders.get(task.name, ())))
+        for task in case.graph.tasks
+        if task.name in begins or task.name in borders
+    }
+
+
+def independent(case: Case, held: Iterable[str]) -> list[str]:
+    """The tasks that do without these, however far down the graph: they can finish whatever epoch there is."""
+    late = set(held)
+    streams = {task.output for task in case.graph.tasks if task.name in late}
+    for task in case.graph.in_order:
+        if streams & set(task.inputs):
+            late.add(task.name)
+            streams.add(task.output)
+    return [task.name for task in case.graph.tasks if task.name not in late]

@@ -1,0 +1,123 @@
+"""The real Flink, in a process of ours."""
+
+from contextlib import contextmanager
+
+import pytest
+from attrs import evolve
+
+from adapters.flink import Flink
+from conformance.case import Crash, Restart
+from conformance.engine import Job
+from conformance.judge import Budget, Conforms, Violates, judge
+from generators import cases, corpus
+from generators.collect import collect
+
+pytestmark = pytest.mark.flink
+
+
+@contextmanager
+def running(*settings):
+    engine = Flink(settings)
+    try:
+        yield engine, engine.start()
+    finally:
+        engine.stop()
+
+
+@pytest.fixture(scope="module")
+def flink():
+    """A cluster that is warm, and what it can do."""
+    with running() as both:
+        yield both
+
+
+def judged(engine, given_cases):
+    """What Flink let be seen of cases, judged; every failure has happened, and was looked at afterwards."""
+    jobs = [Job(case, seconds=120) for case in given_cases]
+    for case, seen in zip(given_cases, engine.run(jobs), strict=True):
+        assert seen.end == "completed", (case, seen.message)
+        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
+        for fired in seen.fired:
+            assert fired.before < len(seen.observations), "it is looked at after every failure"
+        yield case, judge(case, seen, Budget(steps=150_000)), seen
+
+
+def supported(description, given_cases):
+    return [case for case in given_cases if not description.capabilities.unsupported(case)]
+
+
+def drawn(description, number, seed):
+    return collect(cases(capabilities=description.capabilities), number=number, seed=seed)
+
+
+def test_the_corpus_conforms_and_all_its_failures_strike(flink):
+    engine, description = flink
+    found = list(judged(engine, supported(description, corpus().values())))
+    assert len(found) >= 30
+    for case, verdict, _ in found:
+        assert isinstance(verdict, Conforms), (case.name, verdict)
+
+
+def test_generated_cases_conform(flink):
+    engine, description = flink
+    given_cases = drawn(description, 60, seed=3)
+    assert sum(bool(case.failures) for case in given_cases) >= 30
+    for case, verdict, _ in judged(engine, given_cases):
+        assert isinstance(verdict, Conforms), (case, verdict)
+
+
+def test_crashes_follow_each_other_in_one_epoch_and_a_restart_comes_after_it(flink):
+    engine, _ = flink
+    failures = (
+        Crash("first", 2, 1),
+        Crash("third", 2, "border"),
+        Crash("first", 2, 0),
+        Restart(2),
+        Crash("second", 3, 0),
+    )
+    case = evolve(corpus()["paper-observed-execution"], failures=failures, holds=())
+    ((_, verdict, seen),) = judged(engine, [case])
+    assert isinstance(verdict, Conforms), verdict
+    told = [fired.evidence for fired in seen.fired]
+    assert "an exception in first in epoch 2, before event 1" in told[0]
+    assert "an exception in third in epoch 2, before its border" in told[1]
+    assert "stopped with a savepoint when epoch 2 was committed" in told[3]
+
+
+@pytest.mark.parametrize("name", ["misaligned-border-without-failure", "misaligned-border"])
+def test_at_least_once_is_convicted_every_time_by_cases_that_hold_a_task_back(name):
+    with running("at-least-once") as (engine, _):
+        for _, verdict, _ in judged(engine, [corpus()[name]] * 5):
+            assert isinstance(verdict, Violates)
+            assert verdict.findings[0].diagnosis == "misaligned"
+
+
+def test_at_least_once_is_convicted_within_50_generated_cases():
+    with running("at-least-once") as (engine, description):
+        given_cases = [evolve(case, name=str(number)) for number, case in enumerate(drawn(description, 50, seed=0))]
+        accused = [case.name for case, verdict, _ in judged(engine, given_cases) if isinstance(verdict, Violates)]
+        assert accused
+
+
+def test_unaligned_checkpoints_conform_as_such_and_are_convicted_where_they_are_claimed_as_aligned():
+    names = ("misaligned-border-without-failure", "misaligned-border", "unequal-diamond", "paper-alignment")
+    given_cases = [corpus()[name] for name in names]
+    with running("unaligned") as (engine, description):
+        assert description.snapshots == "unaligned"
+        found = list(judged(engine, given_cases + drawn(description, 8, seed=1)))
+        for case, verdict, _ in found:
+            assert isinstance(verdict, Conforms), (case, verdict)
+        lies = [evolve(seen, snapshots="aligned") for _, _, seen in found[: len(names)]]
+        accused = [judge(case, lie) for case, lie in zip(given_cases, lies, strict=True)]
+        assert any(isinstance(verdict, Violates) for verdict in accused)
+
+
+@pytest.mark.parametrize("settings", [("rocksdb",), ("own-epochs",)])
+def test_every_other_setting_conforms(settings):
+    with running(*settings) as (engine, description):
+        given_cases = drawn(description, 16, seed=5)
+        assert any(case.failures for case in given_cases)
+        jobs = [description.suited(Job(case, seconds=120)) for case in given_cases]
+        for job, seen in zip(jobs, engine.run(jobs), strict=True):
+            assert seen.end == "completed", seen.message
+            assert isinstance(judge(job.case, seen, Budget(steps=150_000)), Conforms), job.case

@@ -1,0 +1,57 @@
+"""Which cases share a job, and where their tasks are held back."""
+
+from hypothesis import given
+
+from adapters.flink.schedule import TOGETHER, gets_ahead, groups, independent, waits
+from conformance.case import Case, Crash, Graph, Hold, Restart, Task
+from conformance.engine import Capabilities, Job
+from conformance.programs import Count
+from generators import cases
+
+CHAIN = Graph(
+    ("a", "b"),
+    (
+        Task("one", ("a",), "x", Count()),
+        Task("two", ("x", "b"), "y", Count()),
+        Task("apart", ("b",), "z", Count()),
+    ),
+)
+
+
+def job(*failures, holds=(), epochs=3):
+    return Job(Case(CHAIN, {"a": ((1,),) * epochs, "b": ((2,),) * epochs}, failures, holds))
+
+
+def test_cases_that_only_crash_share_a_job_and_no_job_is_too_large():
+    given_jobs = [job(Crash("one", 1, 0)) for _ in range(TOGETHER + 1)]
+    assert [len(group.jobs) for group in groups(given_jobs)] == [TOGETHER, 1]
+
+
+def test_those_that_are_restarted_share_one_with_others_that_are_so_after_the_same_epochs():
+    given_jobs = [job(Restart(1)), job(Crash("one", 1, 0), Restart(1)), job(Restart(2)), job()]
+    assert [len(group.jobs) for group in groups(given_jobs)] == [2, 1, 1]
+
+
+def test_a_case_that_holds_and_crashes_is_alone_as_its_sources_are_ahead_when_it_does():
+    given_jobs = [job(Crash("two", 2, 0), holds=(Hold("one", 1),)), job(), job(holds=(Hold("one", 1),))]
+    assert [(len(group.jobs), group.is_alone) for group in groups(given_jobs)] == [(1, True), (2, False)]
+
+
+@given(cases(capabilities=Capabilities(failures=["crash", "restart"])))
+def test_every_case_is_run_once_and_held_where_it_says(case):
+    asked = Job(case)
+    assert [each for group in groups([asked]) for each in group.jobs] == [asked]
+    held = {(name, epoch) for name, at in waits(asked).items() for epoch in at.begins}
+    assert held == {(hold.task, hold.epoch) for hold in case.holds}
+
+
+@given(cases(capabilities=Capabilities(failures=["crash"])))
+def test_where_sources_get_ahead_somebody_is_late_in_every_epoch_but_the_last(case):
+    late = {epoch for at in waits(Job(case)).values() for epoch in at.begins | at.borders}
+    if gets_ahead(Job(case)):
+        assert late >= set(range(1, case.epochs))
+
+
+def test_what_stands_below_a_task_that_is_held_depends_on_it():
+    assert independent(job().case, ["one"]) == ["apart"]
+    assert independent(job().case, ["two"]) == ["one", "apart"]
