@@ -182,4 +182,5 @@ def _observations(run: _Run, description: Description) -> Observations:
         run.ended.end,
         run.ended.message,
         run.ended.log,
+        run.ended.overlapped,
     )

@@ -96,6 +96,14 @@ def test_rejects_observations_that_do_not_fit_the_case(path, value, found):
     assert found in refused.value.found
 
 
+@pytest.mark.parametrize("wrong", [-1, True, "2", 1.5])
+def test_how_many_epochs_overlapped_is_a_number_or_not_said(wrong):
+    assert decode_observations(VALID).overlapped is None
+    assert encode_observations(decode_observations(VALID | {"overlapped": 2}))["overlapped"] == 2
+    with pytest.raises(Malformed, match="a number of epochs"):
+        decode_observations(VALID | {"overlapped": wrong})
+
+
 def test_own_epochs_need_every_source():
     seen = decode_observations(changed(("observations",), [{"streams": {"x": [[1]]}}]) | {"epochs": "own"})
     with pytest.raises(Malformed, match="nothing of a; expected every source"):

@@ -46,9 +46,11 @@ class Client:
     def __init__(self, folder: Path, java: Mapping[str, str], options: str = "") -> None:
         self._folder = folder
         self._building = threading.Lock()
-        conf, log = folder / "conf", folder / "log"
-        write_conf(conf, {}, options)
+        conf, log, scratch = folder / "conf", folder / "log", folder / "tmp"
+        # A JVM has an idea of its own of where temporary files go.
+        write_conf(conf, {}, f"-Djava.io.tmpdir={scratch} {options}")
         log.mkdir()
+        scratch.mkdir()
         # Python within a JVM knows nothing of the environment that we are in; so it is told where we find modules.
         path = os.pathsep.join(each for each in sys.path if each and Path(each).exists())
         os.environ.update({"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": path, **java})

@@ -152,12 +152,7 @@ class Run:
         return all(self._is_done(ran) for ran in self.cases)
 
     def _is_done(self, ran: Ran) -> bool:
-        if isinstance(ran.armed, Restart) or not ran.observations:
-            return False
-        epochs = ran.job.case.epochs
-        if self._setup.is_own:
-            return all(self._committed.shows_border(ran.placed.number, stream, epochs) for stream in ran.job.streams)
-        return all(len(shown) >= epochs for shown in ran.observations[-1].streams.values())
+        return not isinstance(ran.armed, Restart) and self._shows(ran, ran.job.case.epochs)
 
     def step(self) -> None:
         """Look, and do what is due."""
@@ -309,16 +304,17 @@ class Run:
         return any(isinstance(ran.armed, Restart) and ran.armed.epoch == epoch for ran in self.cases)
 
     def _restart_if_due(self) -> None:
-        epoch = len(self._closed)
-        if self._pending or not epoch or not self._awaits_restart(epoch):
-            return
-        if all(len(shown) >= min(epoch, ran.job.case.epochs) for ran, shown in self._shown()):
-            self._restart(epoch)
+        """Stop and start again, when the epoch after which that is to be has been committed."""
+        wanted = [ran.armed.epoch for ran in self.cases if isinstance(ran.armed, Restart)]
+        if wanted and not self._pending and all(self._shows(ran, min(wanted)) for ran in self.cases):
+            self._restart(min(wanted))
 
-    def _shown(self) -> Iterator[tuple[Ran, tuple[object, ...]]]:
-        for ran in self.cases:
-            for shown in ran.observations[-1].streams.values():
-                yield ran, shown
+    def _shows(self, ran: Ran, epoch: int) -> bool:
+        """Whether an epoch of the case can be seen in every stream that is observed."""
+        last = min(epoch, ran.job.case.epochs)
+        if self._setup.is_own:
+            return all(self._committed.shows_border(ran.placed.number, stream, last) for stream in ran.job.streams)
+        return bool(ran.observations) and all(len(shown) >= last for shown in ran.observations[-1].streams.values())
 
     def _restart(self, epoch: int) -> None:
         """Stop with a savepoint, and start from it."""
@@ -377,4 +373,5 @@ class Run:
                 fired=tuple(ran.fired),
                 end="completed" if done else "error" if self.message else "stalled",
                 message=None if done else self.message,
+                overlapped=None if self._setup.is_own else len(ran.overlapped),
             )

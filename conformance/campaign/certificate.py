@@ -46,7 +46,7 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
         "meaning": meaning(tally),
         "cases": {"planned": len(plan_of(began)), "judged": len(tally.judged)}
         | {outcome: counts[outcome] for outcome in get_args(Outcome)},
-        "epochs": _epochs(tally.exercised),
+        "epochs": epochs(tally.exercised),
         "coverage": _coverage(tally, results),
         "sensitivity": CONVERTER.unstructure(tally.measured),
         "counterexamples": [_counterexample(tally, shrunk) for shrunk in tally.shrunk.values()],
@@ -92,10 +92,17 @@ def meaning(tally: Tally) -> str:
     )
 
 
-def _epochs(exercised: Sequence[Judged]) -> dict[str, float]:
-    """How many epochs a run committed: an engine that puts everything into one shows little."""
+def epochs(exercised: Sequence[Judged]) -> dict[str, Any]:
+    """
+    How many epochs a run committed: an engine that puts everything into one shows little. And in how many of them, of
+    those that had another behind them, two were in flight: where there never are, nothing is known of alignment.
+    """
     committed = [judged.epochs for judged in exercised] or [0]
-    return {"least": min(committed), "median": median(committed), "most": max(committed)}
+    said: dict[str, Any] = {"least": min(committed), "median": median(committed), "most": max(committed)}
+    told = [(judged.overlapped, max(judged.epochs - 1, 0)) for judged in exercised if judged.overlapped is not None]
+    if told:
+        said["two in flight"] = {"epochs": sum(both for both, _ in told), "of": sum(could for _, could in told)}
+    return said
 
 
 def _coverage(tally: Tally, results: Results) -> dict[str, int]:

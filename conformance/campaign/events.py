@@ -112,6 +112,8 @@ class Judged:
     fired: int = 0
     guarantee: str = ""
     findings: tuple[Finding, ...] = ()
+    overlapped: int | None = None
+    """In how many epochs the next one had begun before this one's snapshot was complete, if that is known."""
 
 
 @frozen

@@ -132,6 +132,7 @@ class Campaign:
             fired=len({fired.failure for fired in ran.seen.fired}),
             guarantee=ruling.guarantee,
             findings=ruling.findings,
+            overlapped=ran.seen.overlapped,
         )
 
     def _examine(self, plan: Plan, tally: Tally) -> Iterator[Examined]:

@@ -29,7 +29,7 @@ def decode_observations(value: object) -> Observations:
     """JSON to observations."""
     whole(value)
     check_format(value, OBSERVATIONS_FORMAT)
-    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log")
+    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped")
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
     del fields["format"]
     with inside("engine"):
@@ -78,6 +78,8 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
     }
     if seen.message is not None:
         encoded["message"] = seen.message
+    if seen.overlapped is not None:
+        encoded["overlapped"] = seen.overlapped
     if seen.log:
         encoded["log"] = list(seen.log)
     return encoded

@@ -1,8 +1,9 @@
 """What events come to: when a campaign convicts, when it acquits, and when it says neither."""
 
 import pytest
+from attrs import evolve
 
-from conformance.campaign.certificate import meaning
+from conformance.campaign.certificate import epochs, meaning
 from conformance.campaign.events import PROMISES, Ended, Examined, GaveUp, Judged, Rate
 from conformance.campaign.tally import Tally
 from conformance.judge.verdict import Finding
@@ -100,3 +101,9 @@ def test_a_campaign_that_ended_early_says_nothing_unless_something_is_wrong():
     found = tally(judged(0), Ended())
     assert found.verdict == ("inconclusive", "Only 1 of 39 cases were run.")
     assert tally(judged(0, "violates", "lost"), Ended()).verdict[0] == "violates"
+
+
+def test_epochs_in_flight_together_are_counted_of_those_that_have_another_behind_them_where_that_is_known():
+    told = [evolve(judged(n), epochs=4, overlapped=n) for n in (1, 2)]
+    assert epochs([*told, evolve(judged(3), epochs=9)])["two in flight"] == {"epochs": 3, "of": 6}
+    assert "two in flight" not in epochs([evolve(judged(3), epochs=9)])
