@@ -40,6 +40,8 @@ class Capabilities:
     holds: bool = True
     most_tasks: int | None = None
     most_events: int | None = None
+    branches: bool = False
+    """Whether it spreads keyed sums over subtasks, so that its cases have a branch for each key (`branches`)."""
 
     def fails(self, failure: Failure) -> bool:
         """Whether the engine's adapter can make this failure happen."""
@@ -72,6 +74,7 @@ class Capabilities:
             holds=self.holds and other.holds,
             most_tasks=_least(self.most_tasks, other.most_tasks),
             most_events=_least(self.most_events, other.most_events),
+            branches=self.branches or other.branches,
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from conformance.branches import split
 from conformance.case import Case
 from conformance.engine import EVERYTHING, Capabilities
 from generators.failures import Idea, delays, holds_of, ideas, schedule_of
@@ -32,12 +33,13 @@ def cases(*, capabilities: Capabilities = EVERYTHING, size: Size = DEFAULT) -> S
     ) -> Case:
         sketch, epochs, struck, late = drawn
         graph = graph_of(sketch, size.sources)
-        return Case(
+        case = Case(
             graph=graph,
             inputs=inputs_of(epochs, graph.sources, most=size.events, flood=size.flood),
             failures=schedule_of(struck, graph, len(epochs)),
             holds=holds_of(late, graph, len(epochs)),
         )
+        return split(case) if capabilities.branches else case
 
     return st.tuples(
         sketches(tasks=size.tasks, inputs=size.inputs, programs=ops),

@@ -50,7 +50,7 @@ class Flink:
         self._info = EngineInfo("flink", flink, self._setup.settings)
         return Description(
             self._info,
-            Capabilities(failures=["crash", "restart"]),
+            Capabilities(failures=["crash", "restart"], branches=self._setup.is_parallel),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
             atomic=False,
             snapshots=self._setup.snapshots,  # type: ignore[arg-type]

@@ -58,8 +58,10 @@ class Client:
 
         self.gateway = get_gateway()
 
-    def submit(self, cluster: Cluster, cases: Sequence[Placed], setup: Setup, savepoint: Path | None = None) -> str:
-        """Build a job and submit it, from a savepoint if there is one; its id."""
+    def submit(
+        self, cluster: Cluster, cases: Sequence[Placed], setup: Setup, built: int = 0, savepoint: Path | None = None
+    ) -> str:
+        """Build a job and submit it, from a savepoint if it was built so often before; its id."""
         from pyflink.common import Configuration  # noqa: PLC0415
         from pyflink.datastream import StreamExecutionEnvironment  # noqa: PLC0415
 
@@ -83,7 +85,7 @@ class Client:
             )
             environment = StreamExecutionEnvironment(made)
             environment.set_parallelism(1)
-            build(environment, cases, setup)
+            build(environment, cases, setup, built)
             return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:

@@ -47,10 +47,9 @@ class Part:
         """What is in it."""
         return rows_of(self.path)
 
-    @property
-    def events(self) -> tuple[Any, ...]:
-        """The events in it."""
-        return events_of(self.rows)
+    def events(self, stream: str) -> tuple[Any, ...]:
+        """The events of a stream in it."""
+        return events_of(self.rows, stream)
 
 
 def rows_of(path: Path) -> tuple[Any, ...]:
@@ -59,9 +58,9 @@ def rows_of(path: Path) -> tuple[Any, ...]:
     return tuple(json.loads(line.removeprefix("+I[").removesuffix("]").partition(", ")[2]) for line in lines)
 
 
-def events_of(rows: Sequence[Any]) -> tuple[Any, ...]:
-    """The events among rows: what is no border."""
-    return tuple(event for _, _, *rest in rows for event in rest)
+def events_of(rows: Sequence[Any], stream: str) -> tuple[Any, ...]:
+    """The events of a stream among rows: what is no border."""
+    return tuple(event for name, _, *rest in rows if name == stream for event in rest)
 
 
 @define
@@ -109,33 +108,35 @@ class Committed:
         """The checkpoints that anything of a case belongs to: where epochs end, if they are Flink's own."""
         return sorted({part.point for (number, _), parts in self._parts.items() if number == case for part in parts})
 
-    def shows_border(self, case: int, stream: str, epoch: int) -> bool:
+    def shows_border(self, case: int, tap: str, stream: str, epoch: int) -> bool:
         """Whether a border of the case has been committed: nothing of a stream comes behind its last."""
-        parts = self._parts.get((case, stream), [])
+        parts = self._parts.get((case, tap), [])
         return any(row == [stream, epoch] for part in parts if part.is_visible for row in part.rows)
 
-    def epochs(self, case: int, stream: str, ends: Sequence[Point], *, last: bool) -> Epochs:
+    def epochs(self, case: int, tap: str, stream: str, ends: Sequence[Point], *, last: bool) -> Epochs:
         """
-        What a stream shows: the epochs that end with these checkpoints, up to the first that is not all there.
+        What a stream shows in the sink of a tap: the epochs that end with these checkpoints, up to the first that is
+        not all there.
 
         What can be seen and belongs to no checkpoint at all is shown behind them, whatever that means; so is, when it
         is looked at for the last time, what belongs to another one.
         """
-        folder = self.folder / "sinks" / str(case) / stream
+        folder = self.folder / "sinks" / str(case) / tap
         visible = sorted(path for path in folder.glob("part-*")) if folder.exists() else []
         self.look()
-        parts = self._parts.get((case, stream), [])
+        parts = self._parts.get((case, tap), [])
         shown: list[tuple[Any, ...]] = []
         begun: Point = (-1, 0)
         for end in ends:
             own = [part for part in parts if begun < part.point <= end]
             if not all(part.is_visible for part in own):
                 break
-            shown.append(tuple(event for part in own for event in part.events))
+            shown.append(tuple(event for part in own for event in part.events(stream)))
             begun = end
         else:
-            late = [event for part in parts if part.point > begun and part.is_visible for event in part.events]
-            strange = [event for path in visible if path not in self._named for event in events_of(rows_of(path))]
+            late = [event for part in parts if part.point > begun and part.is_visible for event in part.events(stream)]
+            unknown = [path for path in visible if path not in self._named]
+            strange = [event for path in unknown for event in events_of(rows_of(path), stream)]
             if strange or (late and last):
                 shown.append(tuple(late + strange))
         return tuple(shown)

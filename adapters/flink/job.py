@@ -1,20 +1,52 @@
 """Cases as a Flink job: every task an operator of its own, every observed stream into a file sink of its own."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from graphlib import TopologicalSorter
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from adapters.flink.desk import Desk, Waits
-from adapters.flink.operators import ROW, Operator, Source
+from adapters.flink.operators import ROW, Operator, Reader, Source, Spread
 from adapters.flink.setup import Setup
-from conformance.case import Case
+from conformance import branches
+from conformance.case import Case, Task
+from conformance.engine import Job
 
 BEGIN = "begin"
 """What the one file says that a case's sources begin on."""
 
 RARELY_HOURS = 1
+
+FEWER = 2
+"""Subtasks of a keyed sum at first; after a restart there is one more, then again so many."""
+
+KEY_GROUPS = 128
+"""The most subtasks that any operator could have: by that Flink finds the subtask of a key."""
+
+
+@frozen
+class Tasks:
+    """What becomes one operator: a task, or all branches of a keyed sum."""
+
+    name: str
+    inputs: tuple[str, ...]
+    first: tuple[Task, ...]
+    last: tuple[Task, ...]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The streams that it makes and that others read."""
+        return tuple(task.output for task in self.last)
+
+    def reader(self, number: int, waits: Mapping[str, Waits]) -> Reader:
+        """The task itself, or one branch: its filter and its sum as one."""
+        last = self.last[number]
+        programs = tuple(each.program for each in (*self.first[number : number + 1], last))
+        return Reader(last.name, self.inputs, last.output, programs, waits.get(last.name, Waits()))
 
 
 @frozen
@@ -25,11 +57,21 @@ class Placed:
     case: Case
     streams: frozenset[str]
     waits: Mapping[str, Waits]
+    operators: tuple[Tasks, ...]
 
     @property
     def number(self) -> int:
         """Its number in the job."""
         return self.desk.case
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that can be told apart: of a branch, its sum."""
+        return frozenset(task.name for tasks in self.operators for task in tasks.last)
+
+    def tap(self, stream: str) -> str:
+        """The stream whose sink has this stream too: streams that one operator makes share the first one's."""
+        return next((tasks.outputs[0] for tasks in self.operators if stream in tasks.outputs), stream)
 
     def sink(self, stream: str) -> Path:
         """Where a stream's file sink writes."""
@@ -40,23 +82,68 @@ class Placed:
         return f"{self.number}/{operator}"
 
 
-def build(environment: Any, cases: Sequence[Placed], setup: Setup) -> None:
-    """Put the graphs of these cases into an environment. They share nothing, so each is a region of its own."""
+def placed(desk: Desk, job: Job, waits: Mapping[str, Waits], *, parallel: bool) -> Placed:
+    """A case as the operators that it becomes. Streams within an operator cannot be tapped."""
+    graph = job.case.graph
+    together = list(branches.found(graph)) if parallel else []
+    within = {task.output for each in together for task in each.filters}
+    first_of = {each.sums[0].name: each for each in together}
+    joined = {name for each in together for name in each.names}
+    operators = []
+    for task in graph.in_order:
+        if task.name in first_of:
+            each = first_of[task.name]
+            operators.append(Tasks(task.name, each.inputs, each.filters, each.sums))
+        elif task.name not in joined:
+            operators.append(Tasks(task.name, task.inputs, (), (task,)))
+    return Placed(desk, job.case, job.streams - within, waits, _in_order(operators))
+
+
+def _in_order(operators: Sequence[Tasks]) -> tuple[Tasks, ...]:
+    """Producers before consumers."""
+    makers = {stream: number for number, tasks in enumerate(operators) for stream in tasks.outputs}
+    needs = {
+        number: {makers[stream] for stream in tasks.inputs if stream in makers}
+        for number, tasks in enumerate(operators)
+    }
+    return tuple(operators[number] for number in TopologicalSorter(needs).static_order())
+
+
+def build(environment: Any, cases: Sequence[Placed], setup: Setup, built: int) -> None:
+    """
+    Put the graphs of these cases into an environment. They share nothing, so each is a region of its own.
+
+    Where keyed sums have several subtasks, they have another number of them each time that a job is built.
+    """
+    subtasks = FEWER + built % 2
     for placed in cases:
-        _build(environment, placed, own=setup.is_own)
+        _build(environment, placed, own=setup.is_own, subtasks=subtasks)
 
 
-def _build(environment: Any, placed: Placed, *, own: bool) -> None:
+def _build(environment: Any, placed: Placed, *, own: bool, subtasks: int) -> None:
     streams: dict[str, Any] = {}
     begin = _begin(environment, placed)
     for source in placed.case.graph.sources:
         played = _keyed([begin]).process(Source(placed.desk, source, placed.case.inputs[source], own=own), ROW)
         streams[source] = _called(played, placed.named(f"source:{source}"))
-    for task in placed.case.graph.in_order:
-        operator = Operator(placed.desk, task, placed.case.failures, placed.waits.get(task.name, Waits()))
-        made = _keyed([streams[stream] for stream in task.inputs]).process(operator, ROW)
-        streams[task.output] = _called(made, placed.named(task.name))
-    for stream in sorted(placed.streams):
+    for tasks in placed.operators:
+        readers = {key: tasks.reader(key, placed.waits) for key in range(len(tasks.last))}
+        if len(readers) == 1:
+            made = _keyed([streams[stream] for stream in tasks.inputs]).process(
+                Operator(placed.desk, readers, placed.case.failures), ROW
+            )
+        else:
+            keys = _keys(len(readers))
+            spread = [
+                _called(streams[stream].process(Spread(keys), ROW), placed.named(f"{tasks.name}:{stream}"))
+                for stream in tasks.inputs
+            ]
+            by_key = {keys[number]: reader for number, reader in readers.items()}
+            made = _keyed(spread).process(Operator(placed.desk, by_key, placed.case.failures), ROW)
+            made.set_parallelism(subtasks)
+        made = _called(made, placed.named(tasks.name))
+        streams |= dict.fromkeys(tasks.outputs, made)
+    for stream in sorted({placed.tap(stream) for stream in placed.streams}):
         _called(streams[stream].sink_to(_file_sink(placed.sink(stream))), placed.named(f"sink:{stream}"))
 
 
@@ -86,6 +173,30 @@ def _row(line: str) -> Any:
     from pyflink.common import Row  # noqa: PLC0415
 
     return Row(0, line)
+
+
+@cache
+def _keys(number: int) -> list[int]:
+    """
+    A key for each branch, so that they are spread evenly over however many subtasks there are.
+
+    Which subtask a key belongs to follows from its hash, so keys are tried until they are where they should be.
+    """
+    from pyflink.java_gateway import get_gateway  # noqa: PLC0415
+
+    jvm = get_gateway().jvm
+
+    def group(key: int) -> int:
+        row = jvm.org.apache.flink.types.Row(1)
+        row.setField(0, key)
+        return int(jvm.org.apache.flink.runtime.state.KeyGroupRangeAssignment.assignToKeyGroup(row, KEY_GROUPS))
+
+    wanted = [KEY_GROUPS * (2 * branch + 1) // (2 * number) for branch in range(number)]
+    found: dict[int, int] = {}
+    for key in takewhile(lambda _: len(found) < number, count()):
+        if (place := group(key)) in wanted:
+            found.setdefault(place, key)
+    return [found[place] for place in wanted]
 
 
 def _keyed(streams: Sequence[Any]) -> Any:

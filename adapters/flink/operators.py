@@ -13,19 +13,21 @@ what was done, marks that something may be, and for each failure that it has str
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from attrs import frozen
 from pyflink.common import Row
 from pyflink.common.typeinfo import Types
 from pyflink.datastream import RuntimeContext
-from pyflink.datastream.functions import KeyedProcessFunction
+from pyflink.datastream.functions import KeyedProcessFunction, ProcessFunction
 from pyflink.datastream.state import ValueStateDescriptor
 
 from adapters.flink.desk import Desk, Waits
 from adapters.states import dump, load
-from conformance.case import BORDER, Crash, Epochs, Failure, Task
+from conformance.case import BORDER, Crash, Epochs, Failure
+from conformance.programs import Program
 
 ROW = Types.ROW([Types.INT(), Types.STRING()])
 """A key, by which Flink finds the state, and the text."""
@@ -107,71 +109,122 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
         timers.register_processing_time_timer(timers.current_processing_time() + after)
 
 
-class Operator(KeyedProcessFunction):  # type: ignore[misc]
-    """A task: its program, over whatever Flink gives it, in the order in which Flink gives it."""
+@frozen
+class Reader:
+    """A task as an operator has it: what it is called, reads, computes and writes, and where it is held back."""
 
-    def __init__(self, desk: Desk, task: Task, failures: Sequence[Failure], waits: Waits) -> None:
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+    programs: tuple[Program[Any], ...]
+    waits: Waits
+
+    @property
+    def initial(self) -> Any:
+        """The state it begins with: that of the last program, as only a filter ever stands before another."""
+        return self.programs[-1].initial
+
+    def __call__(self, state: Any, event: int | str) -> tuple[Any, Sequence[int | str]]:
+        """f(v, w), of one program or of a filter and what follows it."""
+        *before, last = self.programs
+        if any(not program(None, event)[1] for program in before):
+            return state, ()
+        return last(state, event)
+
+
+class Spread(ProcessFunction):  # type: ignore[misc]
+    """What goes to the branches of a keyed sum: integers to the one of their key, everything else to all of them."""
+
+    def __init__(self, keys: Sequence[int]) -> None:
+        self._keys = tuple(keys)
+
+    def process_element(self, value: Row, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        _, _, *event = json.loads(value[1])
+        to = [self._keys[event[0] % len(self._keys)]] if event and isinstance(event[0], int) else self._keys
+        for key in to:
+            yield Row(key, value[1])
+
+
+class Operator(KeyedProcessFunction):  # type: ignore[misc]
+    """
+    Tasks: their programs, over whatever Flink gives them, in the order in which Flink gives it.
+
+    By key there is one task or, where the branches of a keyed sum are spread over subtasks, one for each branch. What a
+    stream carries that a task does not read is none of its business.
+    """
+
+    def __init__(self, desk: Desk, tasks: Mapping[int, Reader], failures: Sequence[Failure]) -> None:
         self._desk = desk
-        self._task = task
+        self._tasks = dict(tasks)
         self._failures = tuple(failures)
-        self._waits = waits
 
     def open(self, runtime_context: RuntimeContext) -> None:
         self._state = runtime_context.get_state(ValueStateDescriptor("state", Types.STRING()))
         self._me = uuid4().hex[:12]
-        self._handled: dict[int, int] = {}
-        self._waited: set[tuple[str, int]] = set()
-        self._desk.note("open", self._task.name, self._me)
+        self._handled: dict[tuple[str, int], int] = {}
+        self._waited: set[tuple[str, str, int]] = set()
+        self._opened: set[str] = set()
+        if len(self._tasks) == 1:
+            self._begin(self._tasks[0])
 
-    def process_element(self, value: str, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+    def _begin(self, reader: "Reader") -> None:
+        """Which of several tasks are here is known when something comes for them."""
+        if reader.name not in self._opened:
+            self._opened.add(reader.name)
+            self._desk.note("open", reader.name, self._me)
+
+    def process_element(self, value: str, ctx: Any) -> Iterator[Row]:
         stream, epoch, *event = json.loads(value)
-        if epoch in self._waits.begins:
-            self._wait("begins", epoch)
+        reader = self._tasks[0] if len(self._tasks) == 1 else self._tasks[ctx.get_current_key()]
+        if stream not in reader.inputs:
+            return
+        self._begin(reader)
+        if epoch in reader.waits.begins:
+            self._wait(reader, "begins", epoch)
         kept = self._state.value()
-        program, borders = self._task.program, {}
-        state = program.initial
+        state, borders = reader.initial, {}
         if kept is not None:
             dumped, borders = json.loads(kept)
             state = load(dumped)
         if event:
-            handled = self._handled.get(epoch, 0)
-            self._strike(epoch, handled, handled)
-            self._handled[epoch] = handled + 1
-            state, made = program(state, event[0])
+            handled = self._handled.get((reader.name, epoch), 0)
+            self._strike(reader, epoch, handled, handled)
+            self._handled[reader.name, epoch] = handled + 1
+            state, made = reader(state, event[0])
             for each in made:
-                yield text(self._task.output, epoch, each)
+                yield text(reader.output, epoch, each)
         else:
             there = borders.setdefault(str(epoch), [])
             if stream not in there:
                 there.append(stream)
-            if len(there) == len(self._task.inputs):
+            if len(there) == len(reader.inputs):
                 del borders[str(epoch)]
-                if epoch in self._waits.borders:
-                    self._wait("borders", epoch)
-                self._strike(epoch, BORDER, self._handled.get(epoch, 0))
-                yield text(self._task.output, epoch)
-                self._desk.note("border", self._task.name, self._me, epoch)
+                if epoch in reader.waits.borders:
+                    self._wait(reader, "borders", epoch)
+                self._strike(reader, epoch, BORDER, self._handled.get((reader.name, epoch), 0))
+                yield text(reader.output, epoch)
+                self._desk.note("border", reader.name, self._me, epoch)
         self._state.update(json.dumps([dump(state), borders]))
 
-    def _wait(self, what: str, epoch: int) -> None:
+    def _wait(self, reader: "Reader", what: str, epoch: int) -> None:
         """Stand still until whoever drives the job has had enough of it. Once for each epoch."""
-        if (what, epoch) in self._waited:
+        if (reader.name, what, epoch) in self._waited:
             return
-        self._waited.add((what, epoch))
-        self._desk.note(what, self._task.name, self._me, epoch)
+        self._waited.add((reader.name, what, epoch))
+        self._desk.note(what, reader.name, self._me, epoch)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and not self._desk.is_marked(f"{what}-{self._me}-{epoch}"):
             time.sleep(0.001)
 
-    def _strike(self, epoch: int, place: int | str, handled: int) -> None:
+    def _strike(self, reader: "Reader", epoch: int, place: int | str, handled: int) -> None:
         """A task is about to handle an event, or to pass a border: crash, if that is what the case asks for now."""
         for number, failure in enumerate(self._failures):
             if self._desk.has_struck(number):
                 continue
-            if isinstance(failure, Crash) and (failure.task, failure.epoch) == (self._task.name, epoch):
+            if isinstance(failure, Crash) and (failure.task, failure.epoch) == (reader.name, epoch):
                 beyond = place == BORDER and (failure.event == BORDER or int(failure.event) >= handled)
                 if failure.event == place or beyond:
-                    where = f"{self._task.name} in epoch {epoch}, before {_words(place)}"
+                    where = f"{reader.name} in epoch {epoch}, before {_words(place)}"
                     if self._desk.strike(number, f"an exception in {where} (process {os.getpid()})"):
                         raise Injected(where)
             return

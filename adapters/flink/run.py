@@ -10,7 +10,7 @@ from attrs import define, field
 from adapters.flink.cluster import Client, Cluster
 from adapters.flink.committed import Committed, Point
 from adapters.flink.desk import Desk, Progress
-from adapters.flink.job import Placed
+from adapters.flink.job import Placed, placed
 from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
@@ -60,7 +60,7 @@ class Ran:
 
     def has_passed(self, epoch: int) -> bool:
         """Whether all tasks have passed a border."""
-        return all(self.progress.passed.get(task.name, 0) >= epoch for task in self.job.case.graph.tasks)
+        return all(self.progress.passed.get(name, 0) >= epoch for name in self.placed.tasks)
 
     def incarnations(self) -> dict[str, str]:
         """Which incarnation of each source there is."""
@@ -103,8 +103,8 @@ class Run:
         desk = Desk(str(folder), number)
         desk.prepare()
         desk.mark("go-1")
-        placed = Placed(desk, job.case, job.streams, waits(job))
-        return Ran(job, placed, Progress(desk), gets_ahead(job))
+        made = placed(desk, job, waits(job), parallel=self._setup.is_parallel)
+        return Ran(job, made, Progress(desk), gets_ahead(job))
 
     @property
     def _epochs(self) -> int:
@@ -127,8 +127,9 @@ class Run:
             self._end()
 
     def _submit(self, savepoint: Path | None) -> None:
-        placed = [ran.placed for ran in self.cases]
-        self._committed.jobs.append(self._client.submit(self._cluster, placed, self._setup, savepoint))
+        cases = [ran.placed for ran in self.cases]
+        built = len(self._committed.jobs)
+        self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
         self._vertices = {}
 
     def _end(self) -> None:
@@ -279,7 +280,9 @@ class Run:
             for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
                 quiet = time() - max(ran.progress.newest, since)
                 if self._may_get_ahead(ran, epoch) and epoch > len(self._closed):
-                    others = independent(ran.job.case, [held for held, _ in ran.progress.waiting])
+                    others = ran.placed.tasks & set(
+                        independent(ran.job.case, [held for held, _ in ran.progress.waiting])
+                    )
                     far = all(ran.progress.passed.get(task, 0) > epoch for task in others)
                     if ran.has_played(epoch + 1) and far and quiet > QUIET:
                         ran.overlapped.add(epoch)
@@ -313,7 +316,10 @@ class Run:
         """Whether an epoch of the case can be seen in every stream that is observed."""
         last = min(epoch, ran.job.case.epochs)
         if self._setup.is_own:
-            return all(self._committed.shows_border(ran.placed.number, stream, last) for stream in ran.job.streams)
+            return all(
+                self._committed.shows_border(ran.placed.number, ran.placed.tap(stream), stream, last)
+                for stream in ran.placed.streams
+            )
         return bool(ran.observations) and all(len(shown) >= last for shown in ran.observations[-1].streams.values())
 
     def _restart(self, epoch: int) -> None:
@@ -355,7 +361,10 @@ class Run:
     def _show(self, ran: Ran, *, always: bool, last: bool = False) -> None:
         case = ran.placed.number
         ends = self._committed.ends(case) if self._setup.is_own else self._closed[: ran.job.case.epochs]
-        streams = {stream: self._committed.epochs(case, stream, ends, last=last) for stream in sorted(ran.job.streams)}
+        streams = {
+            stream: self._committed.epochs(case, ran.placed.tap(stream), stream, ends, last=last)
+            for stream in sorted(ran.placed.streams)
+        }
         if always or not ran.observations or ran.observations[-1].streams != streams:
             ran.observations.append(Observation(streams, round(time() - self._begun, 4)))
 

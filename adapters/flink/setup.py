@@ -26,6 +26,12 @@ class Setup:
     backend: str = "hashmap"
     epochs: str = "given"
     claimed: str = ""
+    subtasks: str = "one"
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether keyed sums are spread over several subtasks."""
+        return self.subtasks == "several"
 
     @property
     def is_own(self) -> bool:
@@ -45,6 +51,7 @@ class Setup:
             "checkpointing": self.mode,
             "state backend": self.backend,
             "epochs": self.epochs,
+            "subtasks of a keyed sum": self.subtasks,
             "python": "thread",
         }
 
@@ -88,6 +95,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "given-epochs": ("epochs", "given"),
     "own-epochs": ("epochs", "own"),
     "claimed-aligned": ("claimed", "aligned"),
+    "parallel": ("subtasks", "several"),
 }
 
 

@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance import __version__
+from conformance.branches import split
 from conformance.campaign.events import Began
 from conformance.case import Case, Kill
 from conformance.engine import EVERYTHING, Capabilities, Job
@@ -95,7 +96,7 @@ class Plan:
 
     def __iter__(self) -> Iterator[Planned]:
         for index, (name, case) in enumerate(_corpus()):
-            yield Planned(index, name, case)
+            yield Planned(index, name, split(case) if self.capabilities.branches else case)
         for place, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
             named = evolve(case, name=f"generated {place} of seed {self.seed}")
             yield Planned(len(_corpus()) + place - 1, f"generated-{place:05}", named, number)

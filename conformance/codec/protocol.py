@@ -98,7 +98,18 @@ def decode_description(value: object) -> Description:
         raise EngineUnavailable(why)
     if isinstance(why := refusal.get("unknown"), str):
         raise UnknownEngine(why)
-    optional = ("epochs", "atomic", "snapshots", "failures", "programs", "holds", "most_tasks", "most_events", "batch")
+    optional = (
+        "epochs",
+        "atomic",
+        "snapshots",
+        "failures",
+        "programs",
+        "holds",
+        "most_tasks",
+        "most_events",
+        "branches",
+        "batch",
+    )
     fields = fields_of(value, required=("engine",), optional=optional)
     with inside("engine"):
         info = EngineInfo(**fields_of(fields["engine"], required=("name",), optional=("version", "settings")))
@@ -108,9 +119,11 @@ def decode_description(value: object) -> Description:
         holds=fields.get("holds", False),
         most_tasks=_count("most_tasks", fields),
         most_events=_count("most_events", fields),
+        branches=fields.get("branches", False),
     )
-    if not isinstance(capabilities.holds, bool):
-        raise Malformed(quote(capabilities.holds), "true or false", path=("holds",))
+    for name in ("holds", "branches"):
+        if not isinstance(said := getattr(capabilities, name), bool):
+            raise Malformed(quote(said), "true or false", path=(name,))
     claims = {name: fields[name] for name in ("epochs", "atomic", "snapshots") if name in fields}
     Observations("", (), **claims)  # Who claims what no observations can be is refused here, not case by case.
     return Description(info, capabilities, **claims, batch=_count("batch", fields) or 1)
@@ -144,6 +157,7 @@ def encode_description(description: Description) -> dict[str, Any]:
         "failures": sorted(can.failures),
         "programs": sorted(can.programs),
         "holds": can.holds,
+        "branches": can.branches,
         "batch": description.batch,
         **{name: bound for name, bound in bounds.items() if bound is not None},
     }

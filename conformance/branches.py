@@ -1,0 +1,127 @@
+"""
+A keyed sum as branches, one for each key: how a task that is spread over several subtasks is judged.
+
+Subtasks of one task do not wait for each other, so what they emit together has no order that the model knows of; what
+each key emits has. So a case with a `keyed_sum` of n keys is given to such an engine, and judged, with n branches
+instead: a filter that keeps the events of one key, and a sum of them, with a stream of its own that everybody reads who
+read the task's. For each key that is the same program, and n streams have no order between them.
+"""
+
+from collections.abc import Iterator
+
+from attrs import evolve, frozen
+
+from conformance.case import Case, Crash, Failure, Graph, Hold, Task
+from conformance.programs import Filter, KeyedSum, Sum
+
+MOST_KEYS = 8
+"""A keyed sum of more keys than this stays what it is."""
+
+LONGEST = 32
+"""Characters of a name."""
+
+
+@frozen
+class Branches:
+    """The branches of one keyed sum, by key: for each its filter and its sum."""
+
+    filters: tuple[Task, ...]
+    sums: tuple[Task, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What all of them read."""
+        return self.filters[0].inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The streams that they write, by key."""
+        return tuple(task.output for task in self.sums)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All of their tasks."""
+        return frozenset(task.name for task in (*self.filters, *self.sums))
+
+
+def split(case: Case) -> Case:
+    """The case with branches instead of keyed sums. What struck or held such a task strikes or holds a branch of it."""
+    names = {task.name for task in case.graph.tasks} | set(case.graph.streams)
+    branches = {
+        task.name: _branches(task, task.program.keys, names)
+        for task in case.graph.tasks
+        if isinstance(task.program, KeyedSum) and task.program.keys <= MOST_KEYS
+    }
+    if not branches:
+        return case
+    outputs = {task.output: branches[task.name].outputs for task in case.graph.tasks if task.name in branches}
+    tasks = []
+    for task in case.graph.tasks:
+        made = branches.get(task.name)
+        tasks += (
+            [task] if made is None else [each for pair in zip(made.filters, made.sums, strict=True) for each in pair]
+        )
+    read = [
+        evolve(task, inputs=tuple(each for stream in task.inputs for each in outputs.get(stream, (stream,))))
+        for task in tasks
+    ]
+
+    def one_of(task: str, epoch: int) -> str:
+        sums = branches[task].sums
+        return sums[epoch % len(sums)].name
+
+    def moved(failure: Failure) -> Failure:
+        if isinstance(failure, Crash) and failure.task in branches:
+            return evolve(failure, task=one_of(failure.task, failure.epoch))
+        return failure
+
+    return evolve(
+        case,
+        graph=Graph(case.graph.sources, tuple(read)),
+        failures=tuple(map(moved, case.failures)),
+        holds=tuple(
+            Hold(one_of(hold.task, hold.epoch), hold.epoch) if hold.task in branches else hold for hold in case.holds
+        ),
+    )
+
+
+def _branches(task: Task, keys: int, names: set[str]) -> Branches:
+    def new(name: str, suffix: str) -> str:
+        made = name[: LONGEST - len(suffix)] + suffix
+        while made in names:
+            suffix += "x"
+            made = name[: LONGEST - len(suffix)] + suffix
+        names.add(made)
+        return made
+
+    filters = tuple(
+        Task(new(task.name, f"-of-{key}"), task.inputs, new(task.output, f"-of-{key}"), Filter(keys, key))
+        for key in range(keys)
+    )
+    sums = tuple(
+        Task(new(task.name, f"-{key}"), (kept.output,), new(task.output, f"-{key}"), Sum())
+        for key, kept in enumerate(filters)
+    )
+    return Branches(filters, sums)
+
+
+def found(graph: Graph) -> Iterator[Branches]:
+    """
+    The keyed sums that a graph has as branches: filters of the same streams, one for each remainder, each with one
+    reader, which is a sum. Whoever wrote the graph, that is what they compute.
+    """
+    readers: dict[str, list[Task]] = {}
+    for task in graph.tasks:
+        for stream in task.inputs:
+            readers.setdefault(stream, []).append(task)
+    alike: dict[tuple[tuple[str, ...], int], dict[int, tuple[Task, Task]]] = {}
+    for task in graph.tasks:
+        if isinstance(task.program, Filter):
+            reading = readers.get(task.output, [])
+            if len(reading) == 1 and isinstance(reading[0].program, Sum) and len(reading[0].inputs) == 1:
+                kept = alike.setdefault((task.inputs, task.program.mod), {})
+                kept.setdefault(task.program.keep, (task, reading[0]))
+    for (_, mod), kept in alike.items():
+        if len(kept) == mod:
+            pairs = [kept[key] for key in range(mod)]
+            yield Branches(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))

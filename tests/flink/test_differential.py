@@ -1,0 +1,41 @@
+"""Flink, Spark and the model on the same cases."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from adapters.flink import Flink
+from adapters.reference import Reference
+from adapters.spark import Spark
+from conformance.engine import Job
+from conformance.judge import Budget, Conforms, judge
+from generators import cases
+from generators.collect import collect
+from generators.sizes import Size
+
+pytestmark = pytest.mark.flink
+
+NUMBER = 10
+
+
+def test_flink_and_spark_show_what_the_model_shows():
+    with ExitStack() as stack:
+        engines = [Reference([]), Flink([]), Spark([])]
+        for engine in engines:
+            stack.callback(engine.stop)
+        described = [engine.start() for engine in engines]
+        common = described[1].capabilities.common(described[2].capabilities)
+        # With one input each, tasks leave an engine no choice; with more, whatever it chooses has to be explained.
+        chosen = [
+            case
+            for inputs in (1, 3)
+            for case in collect(cases(capabilities=common, size=Size(inputs=inputs)), number=NUMBER, seed=4)
+        ]
+        assert sum(bool(case.failures) for case in chosen) >= NUMBER / 2
+        shown = [list(engine.run([Job(case, seconds=300) for case in chosen])) for engine in engines]
+        for number, (case, *seen) in enumerate(zip(chosen, *shown, strict=True)):
+            for each in seen:
+                assert isinstance(judge(case, each, Budget(steps=150_000)), Conforms), (case, each)
+            if number < NUMBER:
+                model, flink, spark = (each.observations[-1].streams for each in seen)
+                assert model == flink == spark, case
