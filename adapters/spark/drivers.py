@@ -160,51 +160,20 @@ def _wait_until_dead(process: int) -> None:
 
 
 class Drivers:
-    """
-    The drivers of an engine. One for each number of attempts is for everybody; whoever is going to kill his takes one
-    for himself, and gives back what he has not killed.
-    """
+    """The drivers of an engine."""
 
     def __init__(self, setup: Setup, folder: Path, environment: dict[str, str]) -> None:
         self._setup = setup
         self._folder = folder
         self._environment = environment
-        self._shared: dict[int, DriverProcess] = {}
-        self._free: dict[int, list[DriverProcess]] = defaultdict(list)
         self._all: list[DriverProcess] = []
         self._lock = threading.Lock()
         self._home = folder / "home"
         (folder / "tmp").mkdir()
         _imitate_home(self._home)
 
-    def share(self, attempts: int) -> DriverProcess:
-        """The one that is for everybody."""
-        with self._lock:
-            if attempts not in self._shared or self._shared[attempts].is_dead:
-                self._shared[attempts] = self._one(attempts)
-            driver = self._shared[attempts]
-        driver.wait_until_ready()
-        return driver
-
-    def take(self, attempts: int) -> DriverProcess:
-        """One for oneself; the next one is on its way at once, as this one will not live long."""
-        with self._lock:
-            driver = self._one(attempts)
-            if not self._free[attempts]:
-                self._free[attempts].append(self._new(attempts))
-        driver.wait_until_ready()
-        return driver
-
-    def _one(self, attempts: int) -> DriverProcess:
-        return self._free[attempts].pop() if self._free[attempts] else self._new(attempts)
-
-    def give_back(self, attempts: int, driver: DriverProcess) -> None:
-        """It may live on: whoever takes one next is glad of one that is warm."""
-        with self._lock:
-            if not driver.is_dead:
-                self._free[attempts].append(driver)
-
-    def _new(self, attempts: int) -> DriverProcess:
+    def begin(self, attempts: int) -> DriverProcess:
+        """Another one, in which a task is tried so often."""
         # A driver that is killed cleans nothing up, so all it writes stands where we do.
         tmp = str(self._folder / "tmp")
         conf = self._setup.conf(attempts) | {
@@ -217,17 +186,42 @@ class Drivers:
             "SPARK_HOME": str(self._home),
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_here else {}),
         }
-        driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
-        for dead in [each for each in self._all if each.is_dead]:
-            dead.close()
-            self._all.remove(dead)
-        self._all.append(driver)
+        with self._lock:
+            driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
+            for dead in [each for each in self._all if each.is_dead]:
+                dead.close()
+                self._all.remove(dead)
+            self._all.append(driver)
         return driver
 
     def end(self) -> None:
         """End them all."""
         for driver in self._all:
             driver.end()
+
+
+class Lane:
+    """
+    One driver after the other, in which a task may be tried so often.
+
+    A driver that is cold takes as long as a case, so the next one is on its way before the one that is there dies, and
+    none is begun that nobody is going to need.
+    """
+
+    def __init__(self, drivers: Drivers, attempts: int) -> None:
+        self.attempts = attempts
+        self._drivers = drivers
+        self._driver: DriverProcess | None = None
+        self._next: DriverProcess | None = None
+
+    def driver(self, *, dies: bool = False) -> DriverProcess:
+        """The one that is there, ready; with another one in reserve if it is going to die."""
+        if self._driver is None or self._driver.is_dead:
+            self._driver, self._next = self._next or self._drivers.begin(self.attempts), None
+        if dies and self._next is None:
+            self._next = self._drivers.begin(self.attempts)
+        self._driver.wait_until_ready()
+        return self._driver
 
 
 def _imitate_home(home: Path) -> None:

@@ -16,6 +16,8 @@ from typing import TypeAlias
 from attrs import frozen
 
 from conformance.case import Kill
+from conformance.codec import digest
+from conformance.engine import Job
 
 SOURCE, OFFSETS, STATE, SINK, COMMIT = range(1, 6)
 
@@ -79,6 +81,24 @@ class Window:
 
 _PROCESSING = Window((SOURCE, 0), (OFFSETS, 0), "the source log was written, and the offset log was not")
 _COMMIT = Window((SINK, 0), (COMMIT, 0), "the sink was done with it, and the commit log was not written")
+
+
+def windows(job: Job, stores: int) -> dict[int, Window | None]:
+    """
+    The kills of a case that come from outside, by their place among its failures, and when: None is when it recovers.
+
+    Which kills these are does not depend on the number of state stores.
+    """
+    found: dict[int, Window | None] = {}
+    epochs: set[int] = set()
+    for number, failure in enumerate(job.case.failures):
+        if isinstance(failure, Kill):
+            chance = Random(f"{job.seed}/{digest(job.case)}/{number}")
+            when = window(failure, chance, stores=stores, first=failure.epoch not in epochs)
+            if when is not None or failure.phase == "recovery":
+                found[number] = when
+        epochs.add(failure.epoch)
+    return found
 
 
 def window(kill: Kill, chance: Random, *, stores: int, first: bool) -> Window | None:

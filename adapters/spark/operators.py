@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psutil
 from attrs import frozen
@@ -29,6 +30,9 @@ STATE = "state string"
 
 DRIVER = "driver.json"
 """In a query's folder: the machine and the processes of its driver."""
+
+STRUCK = "struck"
+"""In a query's folder: the failures that have struck."""
 
 EXECUTOR = "CoarseGrainedExecutorBackend"
 """In the command line of an executor."""
@@ -58,7 +62,20 @@ class Strikes:
 
     def place(self, failure: int) -> Path:
         """The file that says a failure has struck, and how."""
-        return Path(self.folder, "struck", f"{self.case}-{failure}")
+        return Path(self.folder, STRUCK, f"{self.case}-{failure}")
+
+    def note(self, failure: int, words: str) -> bool:
+        """Say that a failure strikes, unless somebody has: whoever looks finds all the words, or no file."""
+        place = self.place(failure)
+        unfinished = place.with_name(f".{place.name}-{uuid4()}")
+        unfinished.write_text(words, encoding="utf-8")
+        try:
+            place.hardlink_to(unfinished)
+        except FileExistsError:
+            return False
+        finally:
+            unfinished.unlink()
+        return True
 
     def at(self, task: str, epoch: int, place: int | str, handled: int) -> None:
         """A task is about to handle an event, or to pass a border: strike, if that is what the case asks for."""
@@ -79,10 +96,7 @@ class Strikes:
 
     def _strike(self, number: int, failure: Failure, where: str) -> None:
         name, victims = self._victims(failure)
-        try:
-            with self.place(number).open("x", encoding="utf-8") as file:
-                file.write(f"{name} {where} (process {os.getpid()})")
-        except FileExistsError:
+        if not self.note(number, f"{name} {where} (process {os.getpid()})"):
             return
         if not victims:
             raise Injected(where)

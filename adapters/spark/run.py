@@ -4,14 +4,13 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 from time import monotonic, time
 from typing import Any
 
 from adapters.spark.committed import Committed, Epoch, Offsets
 from adapters.spark.layout import Layout, layouts
-from adapters.spark.moments import WRITTEN, Window, reached, window
-from adapters.spark.operators import COLUMNS, Strikes
+from adapters.spark.moments import WRITTEN, Window, reached, windows
+from adapters.spark.operators import COLUMNS, STRUCK, Strikes
 from adapters.spark.schedule import Group
 from adapters.spark.setup import USUAL, Setup
 from conformance.case import Epochs, Failure, Kill, Restart
@@ -42,11 +41,10 @@ class Seen:
         failures = self.job.case.failures
         return failures[len(self.fired)] if len(self.fired) < len(failures) else None
 
-    def look(self, epochs: Sequence[Epoch], t: float, *, last: bool) -> None:
+    def look(self, epochs: Sequence[Epoch], struck: frozenset[str], t: float, *, last: bool) -> None:
         """Note which failures have struck, and what can be seen, if that is something else or one has struck."""
-        while len(self.fired) < len(self.job.case.failures) and self.strikes.place(len(self.fired)).exists():
-            number = len(self.fired)
-            evidence = self.strikes.place(number).read_text(encoding="utf-8")
+        while (place := self.strikes.place(number := len(self.fired))).name in struck:
+            evidence = place.read_text(encoding="utf-8")
             self.fired.append(Fired(number, len(self.observations), evidence, t))
             self._due = True
         shown = min(len(epochs), self.job.case.epochs)
@@ -77,14 +75,14 @@ class Query:
         self._epochs = max(job.case.epochs for job in group.jobs)
         self._fed = 0
         self._batch = layouts([(job.case, job.streams) for job in group.jobs])
-        self._windows = [_windows(job, PARTITIONS * self._batch[0].depth) for job in group.jobs]
+        self._windows = windows(group.jobs[0], PARTITIONS * self._batch[0].depth)
         self._committed = Committed(folder, setup.sink)
         self._offsets = Offsets(folder)
         self._seen = [
-            Seen(job, Strikes(str(folder), number, job.case.failures, frozenset(windows)))
-            for number, (job, windows) in enumerate(zip(group.jobs, self._windows, strict=True))
+            Seen(job, Strikes(str(folder), number, job.case.failures, frozenset(windows(job, stores=1))))
+            for number, job in enumerate(group.jobs)
         ]
-        for name in ("in", "struck", WRITTEN):
+        for name in ("in", STRUCK, WRITTEN):
             (folder / name).mkdir(parents=True)
         self._write_spec(setup)
         self._feed()
@@ -143,26 +141,39 @@ class Query:
         committed = len(self._committed)
         for seen in self._seen:
             if _is_next(seen, committed):
-                self._struck(seen, f"the query was stopped with {committed} epochs committed")
+                seen.strikes.note(len(seen.fired), f"the query was stopped with {committed} epochs committed")
         self.look()
         self._feed()
 
     def awaited(self) -> tuple[Kill, Window | None] | None:
         """
-        The kill that is to come from outside, and when: in a window, or as soon as the query has begun again.
+        The next kill that is to come from outside, and when: in a window, or as soon as the query has begun again.
 
-        Only a query with one case has any.
+        It is a failure of every case there is. Where it falls was decided for the first of them.
         """
-        seen = self._seen[0]
-        kill = seen.next_failure
-        if not isinstance(kill, Kill) or len(seen.fired) not in seen.strikes.awaited:
-            return None
-        return kill, self._windows[0][len(seen.fired)]
+        first = self._seen[0]
+        for number, when in self._windows.items():
+            if number >= len(first.fired):
+                kill = first.job.case.failures[number]
+                assert isinstance(kill, Kill)  # noqa: S101 - nothing else is awaited
+                return kill, when
+        return None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether what is awaited is the next failure of every case."""
+        return all(len(seen.fired) in seen.strikes.awaited for seen in self._seen)
 
     @property
     def struck(self) -> int:
-        """How many failures of the first case have happened, as far as was seen."""
-        return len(self._seen[0].fired)
+        """How many failures have happened, as far as was seen."""
+        return sum(len(seen.fired) for seen in self._seen)
+
+    @property
+    def loses_its_driver(self) -> bool:
+        """Whether a driver is still to be killed."""
+        left = self._seen[0].job.case.failures[len(self._seen[0].fired) :]
+        return any(isinstance(failure, Kill) and failure.target == "coordinator" for failure in left)
 
     def is_next(self, epoch: int) -> bool:
         """Whether an epoch is in the next batch to be committed."""
@@ -173,18 +184,17 @@ class Query:
         return window.is_open(reached(self.folder, epoch, self._offsets.batch(epoch), self._since))
 
     def killed(self, words: str) -> None:
-        """The kill that was awaited has happened."""
-        self._struck(self._seen[0], words)
-
-    def _struck(self, seen: Seen, words: str) -> None:
-        seen.strikes.place(len(seen.fired)).write_text(words, encoding="utf-8")
+        """The kill that was awaited has happened, to all of them."""
+        for seen in self._seen:
+            seen.strikes.note(len(seen.fired), words)
 
     def look(self, *, last: bool = False) -> None:
         """See what is committed."""
         epochs = self._committed.epochs()
+        struck = frozenset(os.listdir(self.folder / STRUCK))  # noqa: PTH208 - fifty times a second
         t = round(monotonic() - self._began, 3)
         for seen in self._seen:
-            seen.look(epochs, t, last=last)
+            seen.look(epochs, struck, t, last=last)
 
     def observations(self, info: EngineInfo) -> list[Observations]:
         """What was seen of each case."""
@@ -200,20 +210,6 @@ class Query:
             )
             for seen in self._seen
         ]
-
-
-def _windows(job: Job, stores: int) -> dict[int, Window | None]:
-    """The kills of a case that come from outside, by their place among its failures, and when they are to come."""
-    found: dict[int, Window | None] = {}
-    chance = Random(f"{job.seed}/{digest(job.case)}")
-    epochs: set[int] = set()
-    for number, failure in enumerate(job.case.failures):
-        if isinstance(failure, Kill):
-            when = window(failure, chance, stores=stores, first=failure.epoch not in epochs)
-            if when is not None or failure.phase == "recovery":
-                found[number] = when
-        epochs.add(failure.epoch)
-    return found
 
 
 def _is_next(seen: Seen, committed: int) -> bool:

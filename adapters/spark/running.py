@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from adapters.spark.drivers import Drivers
+from adapters.spark.drivers import Lane
 from adapters.spark.moments import Window
 from adapters.spark.run import Query
 from conformance.case import Kill
@@ -20,10 +20,9 @@ class Running:
     Nothing else is done for it: what Spark makes of what is durable is Spark's.
     """
 
-    def __init__(self, query: Query, drivers: Drivers, patience: float) -> None:
+    def __init__(self, query: Query, lane: Lane, patience: float) -> None:
         self.query = query
-        self._drivers = drivers
-        self._attempts = query.group.attempts
+        self._lane = lane
         self._ends = 0
         self._starts = 0
         self._recovers_from = 0
@@ -40,10 +39,7 @@ class Running:
         self.query.look()
         self._recovers_from = self.query.struck
         self._has_begun = False
-        if not self.query.group.is_violent:
-            self._driver = self._drivers.share(self._attempts)
-        elif self._starts == 0 or self._driver.is_dead:
-            self._driver = self._drivers.take(self._attempts)
+        self._driver = self._lane.driver(dies=self.query.loses_its_driver)
         self._starts += 1
         self.query.begins()
         self._driver.query(self.query.folder)
@@ -79,7 +75,7 @@ class Running:
     def _ended(self, why: str) -> None:
         """The query died with its last attempt; what is durable is where the next one starts."""
         self._ends += 1
-        if self._ends > PATIENCE + len(self.query.group.jobs[0].case.failures):
+        if self._ends > PATIENCE + sum(len(job.case.failures) for job in self.query.group.jobs):
             self.query.message = f"the query ended {self._ends} times, the last time with: {why.splitlines()[0]}"
         else:
             self._start()
@@ -91,12 +87,14 @@ class Running:
             return
         kill, window = awaited
         if window is None:
-            if self._has_begun and self._starts > 1 and self._recovers_from == self.query.struck:
+            if self.query.is_due and self._has_begun and self._starts > 1 and self._recovers_from == self.query.struck:
                 self._kill_driver(kill, "it had just begun to recover")
         elif self.query.is_next(kill.epoch):
             # From here on the driver gets on by a millisecond at a time, and stands still while we look.
             self._driver.pause()
-            if self.query.is_open(window, kill.epoch):
+            if not self.query.is_due:
+                self.query.look()
+            if self.query.is_due and self.query.is_open(window, kill.epoch):
                 self._strike(kill, window)
             self._driver.go_on()
 
@@ -115,5 +113,3 @@ class Running:
         """Stop it, and look a last time."""
         self._driver.stop_query(self.query.folder)
         self.query.look(last=True)
-        if self.query.group.is_violent:
-            self._drivers.give_back(self._attempts, self._driver)

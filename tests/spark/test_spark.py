@@ -131,18 +131,7 @@ def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases(
             assert "commit" in killed or "snapshot" in killed, (case, verdict)
 
 
-UNPROVEN = pytest.mark.skip(reason="work in progress: written, and not yet seen to pass on a quiet machine")
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        ("foreach-batch",),
-        ("rocksdb",),
-        pytest.param(("transform-with-state",), marks=UNPROVEN),
-        pytest.param(("one-attempt",), marks=UNPROVEN),
-    ],
-)
+@pytest.mark.parametrize("settings", [("foreach-batch",), ("rocksdb",), ("transform-with-state",), ("one-attempt",)])
 def test_every_other_setting_conforms(settings):
     with running(*settings) as (engine, description):
         gentle = evolve(description.capabilities, failures=["crash"])
@@ -152,7 +141,6 @@ def test_every_other_setting_conforms(settings):
             assert isinstance(verdict, Conforms), (case, verdict)
 
 
-@UNPROVEN
 def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
     with running("local-cluster") as (engine, description):
         killed = [paper(Kill("worker", 2)), paper(Kill("worker", 2, "snapshot")), paper(Kill("coordinator", 2))]
@@ -226,7 +214,6 @@ def wait_for(port):
     raise AssertionError("the master does not answer")
 
 
-@UNPROVEN
 def test_a_cluster_that_was_there_before_is_an_engine_too(cluster):
     with running(cluster) as (engine, description):
         killed = paper(Kill("worker", 2), Kill("coordinator", 3))
