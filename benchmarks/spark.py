@@ -16,28 +16,31 @@ from conformance.judge import Budget, Conforms, judge
 from generators import cases
 from generators.collect import collect
 
-TOGETHER = 100
+TOGETHER = (50, 100, 300)
 ALONE = 10
 """So many of them one by one: enough to know, and they take long enough."""
 
 
 def main() -> None:
-    """Print both figures and their ratio."""
+    """Print both figures and their ratio, for batches of several sizes."""
     engine = Spark([])
     try:
         description = engine.start()
         crashing = evolve(description.capabilities, failures=["crash"])
         # What needs a query of its own in any case shows nothing here.
-        drawn = collect(cases(capabilities=crashing), number=3 * TOGETHER, seed=0)
-        chosen = [case for case in drawn if engine.shares(case)][:TOGETHER]
-        _run(engine, chosen[:2], together=True)
-        many = TOGETHER / _run(engine, chosen, together=True)
-        one = ALONE / _run(engine, chosen[:: TOGETHER // ALONE], together=False)
-        failing = sum(bool(case.failures) for case in chosen)
-        print(
-            f"spark: {TOGETHER} cases ({failing} with crashes) in one query {60 * many:.0f} cases/min, "
-            f"a query for each {60 * one:.0f} cases/min: {many / one:.1f} times"
-        )
+        drawn = collect(cases(capabilities=crashing), number=2 * max(TOGETHER), seed=0)
+        shared = [case for case in drawn if engine.shares(case)]
+        _run(engine, shared[:2], together=True)
+        for number in TOGETHER:
+            chosen = shared[:number]
+            many = number / _run(engine, chosen, together=True)
+            one = ALONE / _run(engine, chosen[:: number // ALONE], together=False)
+            failing = sum(bool(case.failures) for case in chosen)
+            print(
+                f"spark: {number} cases ({failing} with crashes) in one query {60 * many:.0f} cases/min, "
+                f"a query for each {60 * one:.0f} cases/min: {many / one:.1f} times",
+                flush=True,
+            )
     finally:
         engine.stop()
 

@@ -51,7 +51,7 @@ def start(spark: Any, folder: Path) -> Any:
         # What comes out of a Python operator cannot go into a shuffle as it is (Spark 4.1: ClassCastException of a
         # ColumnarBatchRow); a projection that is not optimized away makes rows of it.
         rows = rows.withColumn("task", coalesce("task", lit(PASSED_ON)))
-        rows = level(rows.groupBy("case", "task"), depth, batch, strikes)
+        rows = level(rows.groupBy("owner", "task"), depth, batch, strikes)
     written = rows.select("case", "stream", "epoch", "seq", "value").writeStream
     return (
         _sinking(written, spec["sink"], folder)

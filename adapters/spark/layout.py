@@ -3,7 +3,7 @@ A batch of cases as data for one query: which task reads what, level by level.
 
 Every task of every case is a group of its own in a stateful operator; all tasks of one level of their graphs share an
 operator, so there is one for each level. Rows are addressed: a row says for which task, and as which of its inputs, it
-is meant. What is needed further down, or observed at the end, goes through a group of its case that passes it on.
+is meant. What is needed further down, or observed at the end, goes through one group that passes it on for all cases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,9 @@ from conformance.case import Case, Graph
 PASSED_ON = ""
 """Where a task's name would stand: for the group that passes rows on."""
 
+PASSES_ON = -1
+"""The owner of that group, where another's is a case."""
+
 Address: TypeAlias = tuple[str, int]
 """A task and which of its inputs."""
 
@@ -26,6 +29,11 @@ def levels(graph: Graph) -> dict[str, int]:
     for task in graph.in_order:
         found[task.output] = 1 + max(found[stream] for stream in task.inputs)
     return found
+
+
+def owner(case: int, task: str) -> int:
+    """Whose group it is: a task's is its case's own."""
+    return PASSES_ON if task == PASSED_ON else case
 
 
 @frozen

@@ -19,10 +19,10 @@ import psutil
 from attrs import frozen
 from rpds import HashTrieMap, HashTrieSet
 
-from adapters.spark.layout import PASSED_ON, Layout
+from adapters.spark.layout import PASSED_ON, Layout, owner
 from conformance.case import BORDER, Crash, Failure, Kill
 
-ROW = "case int, task string, inp int, stream string, epoch int, seq int, value string"
+ROW = "owner int, case int, task string, inp int, stream string, epoch int, seq int, value string"
 COLUMNS = [field.split()[0] for field in ROW.split(", ")]
 """Addressed to a task's input. `value` is JSON, and null for the border that closes an epoch."""
 
@@ -126,22 +126,21 @@ def _words(place: int | str) -> str:
 def operator(
     level: int, batch: Sequence[Layout], strikes: Sequence[Strikes]
 ) -> Callable[[tuple[int, str], Iterator[Any], Any], Iterator[Any]]:
-    """What Spark calls for each task (and each group that passes rows on) of a level, once in a micro-batch."""
+    """What Spark calls for each task (and for the group that passes rows on) of a level, once in a micro-batch."""
     import pandas as pd  # noqa: PLC0415 - the rest of this module is for a machine without Spark, too
 
     def run(key: tuple[int, str], chunks: Iterator[Any], state: Any) -> Iterator[Any]:
         number, name = key
         rows = [row for chunk in chunks for row in chunk[COLUMNS].itertuples(index=False)]
         if name == PASSED_ON:
-            made = [(row.stream, row.epoch, row.seq, row.value) for row in rows]
+            made = [(row.case, row.stream, row.epoch, row.seq, row.value) for row in rows]
         else:
-            made = _fold(batch[number], name, rows, state, strikes[number])
-        routes = batch[number].routes
+            made = [(number, *each) for each in _fold(batch[number], name, rows, state, strikes[number])]
         yield pd.DataFrame(
             [
-                (number, task, inp, stream, epoch, seq, value)
-                for stream, epoch, seq, value in made
-                for task, inp in routes[level + 1, stream]
+                (owner(case, task), case, task, inp, stream, epoch, seq, value)
+                for case, stream, epoch, seq, value in made
+                for task, inp in batch[case].routes[level + 1, stream]
             ],
             columns=COLUMNS,
             # Text in Arrow's own arrays, which newer versions of pandas would choose, is more than Spark 4.1 can take.

@@ -8,7 +8,7 @@ from time import monotonic, time
 from typing import Any
 
 from adapters.spark.committed import Committed, Epoch, Offsets
-from adapters.spark.layout import Layout, layouts
+from adapters.spark.layout import Layout, layouts, owner
 from adapters.spark.moments import WRITTEN, Window, reached, windows
 from adapters.spark.operators import COLUMNS, STRUCK, Strikes
 from adapters.spark.schedule import Group
@@ -226,6 +226,7 @@ def _rows(number: int, layout: Layout, epoch: int) -> list[tuple[Any, ...]]:
     for source in case.graph.sources:
         events = case.inputs[source][epoch - 1]
         for task, inp in layout.routes[1, source]:
-            rows += [(number, task, inp, source, epoch, seq, json.dumps(e)) for seq, e in enumerate(events)]
-            rows.append((number, task, inp, source, epoch, len(events), None))
+            to = (owner(number, task), number, task, inp, source, epoch)
+            rows += [(*to, seq, json.dumps(event)) for seq, event in enumerate(events)]
+            rows.append((*to, len(events), None))
     return rows
