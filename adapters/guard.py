@@ -29,6 +29,9 @@ import psutil
 TICK = 0.25
 """Seconds between two looks at the engine and at what it has written."""
 
+SHARE = 20
+"""Looking takes one part in so many of a processor, however many files there are."""
+
 LONGEST_LOG = 8 * 2**20
 """Bytes; then the log is begun anew, and the one before it is kept."""
 
@@ -127,10 +130,10 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
                 log.write(said)
                 if not said:
                     selector.unregister(words)
-            if monotonic() >= weigh:
-                weigh = monotonic() + TICK
+            if (began := monotonic()) >= weigh:
                 if size(scratch) > quota:
                     return {"quota": quota}
+                weigh = max(began + TICK, began + SHARE * (monotonic() - began))
     end_all()  # What it left behind holds stderr open.
     while said := os.read(words, 1 << 16):
         log.write(said)
