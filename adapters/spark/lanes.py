@@ -20,8 +20,11 @@ from adapters.spark.schedule import Group
 AT_ONCE = 3
 """Queries that share a driver at a time."""
 
-LOOK = 0.02
+LOOK = 0.05
 """Seconds between two looks at what is committed."""
+
+LOOK_CLOSELY = 0.02
+"""The same, where somebody is going to be killed."""
 
 WATCH = 0.001
 """Seconds between two looks at whether this is the moment to kill."""
@@ -103,7 +106,7 @@ def _queries(lane: Lane, waiting: Waiting, begin: Begins) -> Iterator[Query]:
 
 def _watch(running: Running) -> None:
     """Somebody is going to be killed, and that needs somebody who watches all the time."""
-    until = monotonic() + LOOK
+    until = monotonic() + LOOK_CLOSELY
     while monotonic() < until:
         running.watch()
         sleep(WATCH)
