@@ -95,6 +95,8 @@ def _queries(lane: Lane, waiting: Waiting, begin: Begins) -> Iterator[Query]:
             each.end()
             yield each.query
         sleep(LOOK)
+    for each in running:
+        each.end()  # Nobody waits for it.
     while (group := waiting.take(lane.attempts, violent=True)) is not None:
         alone = begin(lane, group)
         while not alone.is_over and not waiting.given_up:
