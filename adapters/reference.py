@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
 from conformance import __version__
 from conformance.codec import digest
 from conformance.engine import Description, Job
 from conformance.errors import UnknownEngine
-from conformance.model.configuration import Configuration, Rule, initial
+from conformance.model.configuration import Configuration, Rule, Step, initial
 from conformance.model.execution import Randomly, execution, holding
 from conformance.model.injection import Scheduled
-from conformance.model.snapshot import gce, observed
+from conformance.model.snapshot import epoch_of, gce, observed
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
 LOOKS = 0.5
 """How likely an observer looks after a commit. After every failure, and at the end, it always does."""
+
+LOOK = {"do": "look"}
 
 
 class Reference:
@@ -41,21 +44,40 @@ def _run(job: Job) -> Observations:
     injector = Scheduled(case.failures, random)
     c = initial(case)
     shown = [_look(c, job)]
+    log: list[dict[str, Any]] = [LOOK]
     fired: list[Fired] = []
     failed = False
     committed = 0
     for step, now in execution(c, holding(case, Randomly(random)), injector):
+        log.append(_noted(c, step, now))
         c = now
         if step.rule is Rule.FAIL and injector.fired > len(fired):
             fired.append(Fired(len(fired), len(shown), f"the model took F-Fail: {step}"))
             failed = True
         elif step.rule is not Rule.FAIL and (failed or (gce(c) > committed and random.random() < LOOKS)):
             shown.append(_look(c, job))
+            log.append(LOOK)
             failed = False
             committed = gce(c)
     shown.append(_look(c, job))
+    log.append(LOOK)
     info = EngineInfo("reference", __version__)
-    return Observations(digest(case), tuple(shown), info, fired=tuple(fired))
+    return Observations(digest(case), tuple(shown), info, fired=tuple(fired), log=tuple(log))
+
+
+def _noted(before: Configuration, step: Step, after: Configuration) -> dict[str, Any]:
+    """A step as an entry of the log: what was taken, and what was sent."""
+    if step.rule is Rule.RECOVER:
+        return {"do": "recover", "epoch": gce(after)}
+    if step.rule is Rule.FAIL:
+        return {"do": "fail", "task": step.task}
+    noted: dict[str, Any] = {"do": step.rule.value, "task": step.task, "epoch": epoch_of(before, step.task)}
+    if step.rule is Rule.EVENT:
+        seq = before.numbers[step.task][step.stream]
+        noted |= {"stream": step.stream, "seq": seq, "value": before.messages[step.stream][seq][1]}
+    output = before.dataflow.processors[step.task].output
+    sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
+    return noted | {"sends": [[seq, after.messages[output][seq][1]] for seq in sent]}
 
 
 def _look(c: Configuration, job: Job) -> Observation:

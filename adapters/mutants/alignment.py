@@ -37,7 +37,7 @@ class OvertakesTheBorder(Machine):
         if at is None:
             return
         self.taken.add((operator.task.name, stream, at))
-        self.handle(operator, self.streams[stream][at][1])
+        self.handle(operator, stream, at)
 
     def recover(self) -> None:
         super().recover()

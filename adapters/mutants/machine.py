@@ -58,6 +58,8 @@ class Machine:
         self.last_commit = 0
         self.shown: list[Observation] = []
         self.noted: list[Fired] = []
+        self.log: list[dict[str, Any]] = []
+        self.sending: list[list[Any]] = []
         self.setup()
 
     def setup(self) -> None:
@@ -82,14 +84,16 @@ class Machine:
 
     def take(self, operator: Operator, stream: str) -> None:
         """I-Event."""
-        head = self.head(operator, stream)
-        assert head is not None  # noqa: S101 - `takes` said so
+        self.head(operator, stream)  # It may have to skip something to get there.
+        at = operator.at[stream]
         operator.at[stream] += 1
-        self.handle(operator, head[1])
+        self.handle(operator, stream, at)
 
-    def handle(self, operator: Operator, event: Event | None) -> None:
-        """Compute, and send what comes of it."""
+    def handle(self, operator: Operator, stream: str, at: int) -> None:
+        """Compute with the event that stands there, and send what comes of it."""
+        _, event = self.streams[stream][at]
         if event is not None:
+            self.note("event", operator, stream=stream, seq=at, value=event)
             operator.value, outputs = self.compute(operator, event)
             for output in outputs:
                 self.emit(operator, (operator.epoch, output))
@@ -101,7 +105,9 @@ class Machine:
 
     def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
         """Append to the task's output."""
-        self.streams[operator.task.output].append(message)
+        stream = self.streams[operator.task.output]
+        self.sending.append([len(stream), message[1]])
+        stream.append(message)
 
     def pass_border(self, operator: Operator) -> None:
         """I-Border."""
@@ -114,6 +120,11 @@ class Machine:
     def snapshot(self, operator: Operator) -> None:
         """Archive the state of the epoch that ends."""
         operator.archive[operator.epoch] = operator.value
+
+    def note(self, do: str, operator: Operator, **what: Any) -> None:
+        """What a task does, for the log; what it sends from here on belongs to it."""
+        self.sending = []
+        self.log.append({"do": do, "task": operator.task.name, "epoch": operator.epoch, **what, "sends": self.sending})
 
     # What is durable, and what is seen.
 
@@ -204,7 +215,9 @@ class Machine:
         name, what = move
         if not name:
             self.recover()
+            self.log.append({"do": "recover", "epoch": self.gce()})
         elif what == BORDER:
+            self.note(BORDER, self.tasks[name])
             self.pass_border(self.tasks[name])
         else:
             self.take(self.tasks[name], what)
@@ -219,6 +232,7 @@ class Machine:
             struck = self.strikes(move)
             if struck:
                 for operator in struck:
+                    self.log.append({"do": "fail", "task": operator.task.name})
                     self.fail(operator)
                 failed = True
                 continue
@@ -242,6 +256,7 @@ class Machine:
             self.snapshots,
             tuple(self.noted),
             end,
+            log=tuple(self.log),
         )
 
     def finish(self) -> None:
@@ -249,6 +264,7 @@ class Machine:
 
     def look(self) -> None:
         """Let the observer look."""
+        self.log.append({"do": "look"})
         out = self.out()
         self.shown.append(Observation({stream: out[stream] for stream in out if stream in self.job.streams}))
 

@@ -15,8 +15,8 @@ class NotFifo(Machine):
         at, log = operator.at[stream], self.streams[stream]
         if at + 1 < len(log) and log[at + 1][1] is not BD and self.may_swap():
             operator.at[stream] += 2
-            self.handle(operator, log[at + 1][1])
-            self.handle(operator, log[at][1])
+            self.handle(operator, stream, at + 1)
+            self.handle(operator, stream, at)
         else:
             super().take(operator, stream)
 

@@ -14,6 +14,7 @@ from conformance.campaign.shrink import Question, smallest
 from conformance.case import Case
 from conformance.codec import digest
 from conformance.judge.verdict import Finding
+from conformance.observation import Observations
 
 LEAST_RUNS = 3
 """How often a counterexample is run to know its rate, however long that takes."""
@@ -28,6 +29,8 @@ class Found:
     case: Case
     rate: Rate
     findings: tuple[Finding, ...]
+    seen: Observations | None
+    """What was seen the last time it failed; None if that was in the campaign itself."""
     origin: Judged
     before: Size
     sinks_only: bool
@@ -87,7 +90,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
         first = origin.index - origin.index % batch
         start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
     question.steady = _is_steady(examined)
-    if origin.sinks_only and not question.breaks(question.run(start)):
+    if origin.sinks_only and not question.breaks(question.run(start)[0]):
         # It takes the engine without taps to show it.
         question = evolve(question, sinks_only=True, known={})
     small = None
@@ -96,25 +99,27 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
         tried.append((start, *_rated(question, start, origin.findings)))
-    case, rate, findings = max(tried, key=lambda each: each[1].failed / each[1].runs)
+    case, rate, findings, seen = max(tried, key=lambda each: each[1].failed / each[1].runs)
     if not rate.failed:
         # It was seen, if never again.
         case, rate = start, Rate(1, rate.runs + 1)
-    return Found(case, rate, findings, origin, size(start), question.sinks_only, question.runs)
+    return Found(case, rate, findings, seen, origin, size(start), question.sinks_only, question.runs)
 
 
-def _rated(question: Question, case: Case, origin: tuple[Finding, ...]) -> tuple[Rate, tuple[Finding, ...]]:
-    """How often a case fails, and what was wrong the last time it did (`origin`, if it never does)."""
+def _rated(
+    question: Question, case: Case, origin: tuple[Finding, ...]
+) -> tuple[Rate, tuple[Finding, ...], Observations | None]:
+    """How often a case fails, what was wrong the last time it did (`origin`, if it never does), and what was seen."""
     if question.promise == "liveness":
         patient = evolve(question, bench=evolve(question.bench, deadline=question.bench.deadline * PATIENCE))
-        ruling = patient.run(case)
-        return Rate(int(patient.breaks(ruling)), 1), ruling.findings
+        ruling, seen = patient.run(case)
+        return Rate(int(patient.breaks(ruling)), 1), ruling.findings, seen
     until = monotonic() + RATING_SECONDS
-    failed, findings = 0, origin
+    failed, findings, shown = 0, origin, None
     for run in range(1, RUNS + 1):
-        ruling = question.run(case)
+        ruling, seen = question.run(case)
         if question.breaks(ruling):
-            failed, findings = failed + 1, ruling.findings
+            failed, findings, shown = failed + 1, ruling.findings, seen
         if run >= LEAST_RUNS and monotonic() > until:
             break
-    return Rate(failed, run), findings
+    return Rate(failed, run), findings, shown

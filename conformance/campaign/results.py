@@ -4,7 +4,7 @@ The folder that a campaign leaves behind.
     journal.jsonl      what happened, event by event
     cases/             every case
     observations/      what the engine let us see of each
-    counterexamples/   the smallest cases that break a promise
+    counterexamples/   the smallest cases that break a promise, and what was seen when they did last
     logs/              what the engine said on stderr
     slices/            the same as the two above in Parquet, if a cluster did the work
     certificate.json, junit.xml, badge.json, badge.svg   made from the above
@@ -31,6 +31,9 @@ SLICES = "slices"
 LATEST = "latest"
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
+
+
+SHRUNK = re.compile(rf"{COUNTEREXAMPLES}/[0-9]{{1,9}}\.json", re.ASCII)
 
 
 def slug(word: str) -> str:
@@ -105,8 +108,7 @@ class Results:
         """A case, and what was observed of it."""
         write_case(self._place(CASES, name), case)
         if seen is not None:
-            text = json.dumps(encode_observations(seen), separators=(",", ":"), ensure_ascii=False)
-            write_text(self._place(OBSERVATIONS, name), text + "\n")
+            _write_observations(self._place(OBSERVATIONS, name), seen)
 
     def case(self, name: str) -> Case:
         """A case that was kept."""
@@ -117,11 +119,21 @@ class Results:
         path = self._place(OBSERVATIONS, name)
         return read(path, decode_observations) if path.exists() else None
 
-    def counterexample(self, number: int, case: Case) -> str:
-        """Keep a counterexample; its place in the folder."""
-        place = f"{COUNTEREXAMPLES}/{number}.json"
-        write_case(self.folder / place, case)
-        return place
+    def counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
+        """Keep a counterexample, and what was seen when it failed last."""
+        write_case(self.folder / COUNTEREXAMPLES / f"{number}.json", case)
+        path = self.folder / COUNTEREXAMPLES / f"{number}-observations.json"
+        if seen is not None:
+            _write_observations(path, seen)
+        else:
+            path.unlink(missing_ok=True)
+
+    def shrunk(self, file: str) -> tuple[Case, Observations | None]:
+        """A counterexample by its place in the folder, and what was seen of it."""
+        if not SHRUNK.fullmatch(file):
+            raise Malformed(quote(file), "the file of a counterexample", file=JOURNAL)
+        path = self.folder / seen_beside(file)
+        return read_case(self.folder / file), read(path, decode_observations) if path.exists() else None
 
     def files(self) -> Iterator[str]:
         """
@@ -137,6 +149,16 @@ class Results:
     def digests(self) -> dict[str, str]:
         """The SHA-256 of each of these files. What is no file of its own has none."""
         return {place: _digest(self.folder / place) for place in self.files()}
+
+
+def seen_beside(file: str) -> str:
+    """Where what was seen of a counterexample stands."""
+    return f"{file.removesuffix('.json')}-observations.json"
+
+
+def _write_observations(path: Path, seen: Observations) -> None:
+    text = json.dumps(encode_observations(seen), separators=(",", ":"), ensure_ascii=False)
+    write_text(path, text + "\n")
 
 
 def _digest(path: Path) -> str:

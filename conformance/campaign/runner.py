@@ -168,7 +168,7 @@ class Campaign:
                 question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=until)
                 found = counterexample(plan, self.began.description.batch, question, *start)
                 number = len(tally.shrunk) + 1
-                self.results.counterexample(number, evolve(found.case, name=f"breaks {promise}"))
+                self.results.counterexample(number, evolve(found.case, name=f"breaks {promise}"), found.seen)
                 yield found.event(number, promise)
 
 

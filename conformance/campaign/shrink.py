@@ -24,6 +24,7 @@ from conformance.campaign.plan import job_of
 from conformance.case import Case
 from conformance.codec import digest, encode_case
 from conformance.errors import EngineUnavailable
+from conformance.observation import Observations
 
 STEADY = 3
 """How often in a row a case has to fail, to be taken for one that always does."""
@@ -68,17 +69,17 @@ class Question:
 
     def _try(self, case: Case) -> bool:
         tries = STEADY if self.steady else TRIES
-        failed = (self.breaks(self.run(case)) for _ in range(tries))
+        failed = (self.breaks(self.run(case)[0]) for _ in range(tries))
         return all(failed) if self.steady else any(failed)
 
-    def run(self, case: Case) -> Ruling:
-        """One run."""
+    def run(self, case: Case) -> tuple[Ruling, Observations | None]:
+        """One run, and what was seen of it, if anything was."""
         self.runs += 1
         try:
-            _, ruling, _ = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+            _, ruling, seen = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
         except EngineUnavailable as gone:
             raise EngineGone from gone
-        return ruling
+        return ruling, seen
 
     def breaks(self, ruling: Ruling) -> bool:
         """Whether a run breaks the promise in question, and not only another one."""

@@ -15,7 +15,7 @@ from conformance.campaign.events import Began, Event, Judged, Outcome
 from conformance.campaign.journal import read_events
 from conformance.campaign.judging import Judges, Ruling, outcome
 from conformance.campaign.plan import plan_of, versions
-from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results
+from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, seen_beside
 from conformance.campaign.tally import Tally
 from conformance.codec import digest, read
 from conformance.codec.strict import check_format, mapping
@@ -70,7 +70,7 @@ def _strays(events: list[Event], results: Results) -> Iterator[str]:
     known = {
         f"{folder}/{each.id}.json" for each in Tally.of(events).judged.values() for folder in (CASES, OBSERVATIONS)
     }
-    known |= {each.file for each in Tally.of(events).shrunk.values()}
+    known |= {place for each in Tally.of(events).shrunk.values() for place in (each.file, seen_beside(each.file))}
     for place in results.files():
         if "/" in place and place not in known:
             yield f"{place}: the journal does not tell of it"
