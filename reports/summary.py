@@ -18,13 +18,14 @@ def failure(tally: Tally, promise: Promise, folder: str = "") -> str:
     if shrunk is not None:
         lines.append(f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}.")
     if (examined := tally.examined.get(shrunk.index if shrunk else violations[0].index)) is not None:
-        lines += _examination(examined)
+        lines += examination(examined)
     if shrunk is not None:
         lines.append(f"See it: {reproduction(tally, shrunk, folder)}")
     return "\n".join(map(printable, lines))
 
 
-def _examination(examined: Examined) -> Iterator[str]:
+def examination(examined: Examined) -> Iterator[str]:
+    """What came of looking at a violation again."""
     if examined.alone.runs and examined.alone.failed < examined.alone.runs:
         yield f"The case it comes from failed again, alone, in {examined.alone}."
     if examined.batch is not None:

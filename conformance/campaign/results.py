@@ -7,7 +7,9 @@ The folder that a campaign leaves behind.
     counterexamples/   the smallest cases that break a promise, and what was seen when they did last
     logs/              what the engine said on stderr
     slices/            the same as the two above in Parquet, if a cluster did the work
-    certificate.json, junit.xml, badge.json, badge.svg   made from the above
+    certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above
+
+Campaigns of several engines have a folder each, and beside these is engines.json, which says which they are.
 """
 
 import hashlib
@@ -20,6 +22,7 @@ from conformance.campaign.events import Began
 from conformance.campaign.journal import Journal, read_events
 from conformance.case import Case
 from conformance.codec import decode_observations, encode_observations, read, read_case, write_case, write_text
+from conformance.codec.strict import fields_of, itself, list_of
 from conformance.errors import Malformed, Unwritable, quote
 from conformance.observation import Observations
 
@@ -27,6 +30,9 @@ JOURNAL = "journal.jsonl"
 CERTIFICATE = "certificate.json"
 CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS = "cases", "observations", "counterexamples", "logs"
 SLICES = "slices"
+SEVERAL = "engines.json"
+REPORTS = ("index.html", "history.html")
+"""What is made to be looked at. Anybody can make it again, and another version makes it better."""
 
 LATEST = "latest"
 
@@ -137,12 +143,12 @@ class Results:
 
     def files(self) -> Iterator[str]:
         """
-        Everything that a certificate vouches for, in order: all but itself, the logs, and what a cluster left, which
-        says nothing that is not said elsewhere, and would make it another certificate.
+        Everything that a certificate vouches for, in order: all but itself, the logs, what a cluster left and the
+        reports, which say nothing that is not said elsewhere, and would make it another certificate.
         """
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder).as_posix()
-            vouched = not place.startswith((f"{LOGS}/", f"{SLICES}/")) and place != CERTIFICATE
+            vouched = not place.startswith((f"{LOGS}/", f"{SLICES}/")) and place not in {CERTIFICATE, *REPORTS}
             if vouched and (path.is_symlink() or not path.is_dir()):
                 yield place
 
@@ -165,6 +171,19 @@ def _digest(path: Path) -> str:
     if path.is_symlink() or not path.is_file():
         return "not a file"
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def engines_in(folder: Path) -> tuple[str, ...]:
+    """The engines whose campaigns stand in a folder together, as they were named."""
+    return read(folder / SEVERAL, _decode_words)
+
+
+def _decode_words(value: object) -> tuple[str, ...]:
+    words = list_of(itself, fields_of(value, required=("engines",))["engines"])
+    for index, word in enumerate(words):
+        if not isinstance(word, str):
+            raise Malformed(quote(word), "the name of an engine", path=("engines", index))
+    return words
 
 
 def point_latest(folder: Path, *, within: Path) -> None:

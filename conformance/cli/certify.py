@@ -16,7 +16,7 @@ from conformance.campaign.events import Began, Event
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.place import Place
 from conformance.campaign.plan import PROFILES, plan_of
-from conformance.campaign.results import JOURNAL, LATEST, Results, point_latest, slug
+from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
 from conformance.campaign.session import Order, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
@@ -25,15 +25,13 @@ from conformance.cli.progress import progress
 from conformance.cli.say import say
 from conformance.cli.shown import worst
 from conformance.cli.where import place
-from conformance.codec import read, write_text
-from conformance.codec.strict import fields_of, itself, list_of
-from conformance.errors import ConformanceError, Malformed, Unreadable, Unwritable, printable, quote
+from conformance.codec import write_text
+from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
 from conformance.settings import read_settings
-from reports.folder import finish
+from reports.folder import NoReport, finish, illustrate
 from reports.summary import summary
 
 PLACE = Path("build") / "conformance"
-SEVERAL = "engines.json"
 COMPARISON = "comparison.json"
 REFERENCE = "reference"
 SHOWN = 5
@@ -81,7 +79,7 @@ def _certify(
     words = list(dict.fromkeys(engines or settings.get("engines", ())))
     top = _folder(words, out, resume=resume)
     if resume and not engines and (top / SEVERAL).is_file():
-        words = list(read(top / SEVERAL, _decode_words))
+        words = list(engines_in(top))
     places = _resumed(top, engines) if resume else {}
     if not places:
         places, campaigns = _begun(top, words, _order(settings, asked), where)
@@ -100,7 +98,23 @@ def _certify(
             say("\n".join(summary(tally, str(places[word]))))
     if len(tallies) > 1:
         _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
+    if tallies:
+        errors += _illustrate(top)
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
+
+
+def _illustrate(top: Path) -> list[int]:
+    """The HTML report; the exit code, if there is none."""
+    report = illustrate(top)
+    if isinstance(report, NoReport):
+        say(
+            f"The HTML report could not be written: {report.because}\n"
+            f"The results and the certificate are whole. Try again: {shlex.join(['conformance', 'report', str(top)])}",
+            err=True,
+        )
+        return [report.exit_code]
+    say(f"report: {report}", err=True)
+    return []
 
 
 @contextmanager
@@ -155,7 +169,7 @@ def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
     """The campaigns of a folder; nothing, if none was begun there and we know on which engines to begin."""
     several = top / SEVERAL
     if several.is_file():
-        begun = {word: top / slug(word) for word in read(several, _decode_words)}
+        begun = {word: top / slug(word) for word in engines_in(top)}
         there = all(Results(folder).begun for folder in begun.values())
     else:
         there = Results(top).begun
@@ -175,14 +189,6 @@ def _began(folder: Path) -> Began:
     if not isinstance(began, Began):
         raise Unreadable(str(folder / JOURNAL), "it does not say how the campaign began", "Begin anew.")
     return began
-
-
-def _decode_words(value: object) -> tuple[str, ...]:
-    words = list_of(itself, fields_of(value, required=("engines",))["engines"])
-    for index, word in enumerate(words):
-        if not isinstance(word, str):
-            raise Malformed(quote(word), "the name of an engine", path=("engines", index))
-    return words
 
 
 def _begun(

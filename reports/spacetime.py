@@ -1,0 +1,244 @@
+"""
+Space-time diagrams, in the manner of the paper's figures.
+
+A line for each task, and for each source above and each sink below them; messages between the lines; a snapshot where a
+task passes a border, and through the snapshots of one epoch the cut that commits it, with what belongs to the epoch
+shaded; what was done in vain is hatched; crosses where tasks fail, and a line through all of them where they recover.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from attrs import frozen
+from markupsafe import Markup
+
+from conformance.case import Case
+from reports.acts import Act
+from reports.lanes import ROW, TOP, Generation, Layout, Message, Place, Placing, widths
+from reports.shown import event, label
+from reports.svg import CHARACTER, drawing, group, number, path, text
+
+SHADES = 4
+"""Tints that epochs take in turn."""
+
+NAME = 13
+"""Characters of a lane's name."""
+
+
+@frozen
+class Canvas:
+    """Columns and lanes as points."""
+
+    layout: Layout
+    lefts: Sequence[float]
+    margin: float
+
+    def x(self, column: float) -> float:
+        """The middle of a column."""
+        whole = min(int(column), len(self.lefts) - 2)
+        return self.margin + (self.lefts[whole] + self.lefts[whole + 1]) / 2
+
+    def left(self, column: int) -> float:
+        """Its left edge."""
+        return self.margin + self.lefts[min(column, len(self.lefts) - 1)]
+
+    def y(self, lane: int) -> float:
+        return TOP + ROW * lane + ROW / 2
+
+    @property
+    def top(self) -> float:
+        return TOP
+
+    @property
+    def bottom(self) -> float:
+        return TOP + ROW * len(self.layout.lanes)
+
+    @property
+    def right(self) -> float:
+        return self.x(self.layout.columns) + 4
+
+
+def spacetime(case: Case, acts: Sequence[Act], name: str, *, inferred: bool = False) -> Markup:
+    """The diagram of these acts."""
+    layout = Placing(case).put(acts)
+    margin = min(max(map(len, layout.lanes)), NAME) * CHARACTER + 14
+    canvas = Canvas(layout, [0.0, *accumulate(widths(layout))], margin)
+    parts = [
+        group("sh", _shades(canvas)),
+        group("ln", _lines(canvas)),
+        group("ct", _cuts(canvas)),
+        group("ms", _messages(canvas)),
+        group("un", _undelivered(canvas)),
+        _dots(canvas),
+        group("sn", _snapshots(canvas)),
+        group("fl", _failures(canvas)),
+        group("rc", _recoveries(canvas)),
+        group("lk", _looks(canvas)),
+        group("lb", _labels(canvas)),
+    ]
+    kind = "st in" if inferred else "st"
+    return drawing(canvas.right + 8, canvas.bottom + 6, kind, name, parts)
+
+
+def _boundary(canvas: Canvas, generation: Generation, epoch: int, otherwise: float) -> list[tuple[float, float]]:
+    """Where each lane passes the border of an epoch, from top to bottom."""
+    cut = generation.cuts.get(epoch, {})
+    points = []
+    for lane in range(len(canvas.layout.lanes)):
+        x = canvas.x(cut[lane]) if lane in cut else otherwise
+        points.append((x, canvas.y(lane)))
+    return [(points[0][0], canvas.top), *points, (points[-1][0], canvas.bottom)]
+
+
+def _is_whole(canvas: Canvas, generation: Generation, epoch: int) -> bool:
+    first = canvas.layout.sources
+    return all(lane in generation.cuts.get(epoch, {}) for lane in range(first, first + canvas.layout.tasks))
+
+
+def _regions(canvas: Canvas) -> Iterator[tuple[int, list[tuple[float, float]], list[tuple[float, float]], bool]]:
+    """The epochs as areas: number, left boundary, right boundary, and whether it was done in vain."""
+    for generation in canvas.layout.generations:
+        start = canvas.x(generation.start) if generation.start else canvas.margin
+        before = [(start, canvas.top), (start, canvas.bottom)]
+        for epoch in sorted(generation.cuts):
+            if _is_whole(canvas, generation, epoch):
+                after = _boundary(canvas, generation, epoch, canvas.x(generation.end))
+                yield epoch, before, after, False
+                before = after
+        if generation.recovered:
+            end = canvas.x(generation.end)
+            yield 0, before, [(end, canvas.top), (end, canvas.bottom)], True
+
+
+def _shades(canvas: Canvas) -> Iterator[Markup]:
+    for epoch, before, after, in_vain in _regions(canvas):
+        d = _polygon([*before, *reversed(after)])
+        if in_vain:
+            yield path(d, "x")
+        else:
+            yield path(d, f"e{epoch % SHADES}")
+            yield text((before[0][0] + after[0][0]) / 2, TOP - 3, f"epoch {epoch}" if epoch == 1 else str(epoch), "c")
+
+
+def _cuts(canvas: Canvas) -> Iterator[Markup]:
+    d = "".join(_curve(after) for _, _, after, in_vain in _regions(canvas) if not in_vain)
+    if d:
+        yield path(d)
+
+
+def _polygon(points: Sequence[tuple[float, float]]) -> str:
+    return f"M{'L'.join(f'{number(x)} {number(y)}' for x, y in points)}Z"
+
+
+def _curve(points: Sequence[tuple[float, float]]) -> str:
+    return f"M{'L'.join(f'{number(x)} {number(y)}' for x, y in points)}"
+
+
+def _lines(canvas: Canvas) -> Iterator[Markup]:
+    """A line for each lane, broken while its task is down."""
+    layout = canvas.layout
+    tasks: list[str] = []
+    streams: list[str] = []
+    down: list[str] = []
+    for lane in range(len(layout.lanes)):
+        is_task = layout.sources <= lane < layout.sources + layout.tasks
+        x, y = canvas.margin, number(canvas.y(lane))
+        for (column, where), until, _ in layout.failures:
+            if where == lane:
+                tasks.append(f"M{number(x)} {y}H{number(canvas.x(column))}")
+                down.append(f"M{number(canvas.x(column))} {y}H{number(canvas.x(until))}")
+                x = canvas.x(until)
+        (tasks if is_task else streams).append(f"M{number(x)} {y}H{number(canvas.right)}")
+    yield path("".join(tasks), "t")
+    yield path("".join(streams), "s")
+    if down:
+        yield path("".join(down), "d")
+
+
+def _end(canvas: Canvas, message: Message, place: Place) -> tuple[float, float]:
+    column, lane = place
+    x = canvas.x(column)
+    if lane >= canvas.layout.sources + canvas.layout.tasks:
+        beside = [m for m in canvas.layout.messages if m.end == place]
+        lengths = [len(label(m.value)) * CHARACTER + 5 for m in beside]
+        x += sum(lengths[: message.shift]) + lengths[message.shift] / 2 - sum(lengths) / 2 if len(beside) > 1 else 0
+    return x, canvas.y(lane)
+
+
+def _messages(canvas: Canvas) -> Iterator[Markup]:
+    for message in canvas.layout.messages:
+        if message.end is not None:
+            x1, y1 = canvas.x(message.start[0]), canvas.y(message.start[1])
+            x2, y2 = _end(canvas, message, message.end)
+            dx, dy = x2 - x1, y2 - y1
+            bend = f"c0 {number(dy * 0.5)} {number(dx)} {number(dy * 0.4)} {number(dx)} {number(dy)}"
+            yield path(f"M{number(x1)} {number(y1)}{bend}", title=_title(message))
+
+
+def _title(message: Message) -> str:
+    return f"{message.stream}[{message.seq}] = {event(message.value)}, epoch {message.epoch}"
+
+
+def _undelivered(canvas: Canvas) -> Iterator[Markup]:
+    for message in canvas.layout.messages:
+        if message.end is None:
+            x, y = canvas.x(message.start[0]), canvas.y(message.start[1])
+            yield path(f"M{number(x)} {number(y)}c0 7 5 7 7 12", title=f"{_title(message)}; nobody took it")
+
+
+def _dots(canvas: Canvas) -> Markup:
+    """Events: where they are handled, and where sources and sinks have them. A dot is a line of no length."""
+    places = {place for act, place in canvas.layout.placed if act.do == "event"}
+    points = {(canvas.x(column), canvas.y(lane)) for column, lane in places}
+    points |= {(canvas.x(m.start[0]), canvas.y(m.start[1])) for m in canvas.layout.messages}
+    points |= {_end(canvas, m, m.end) for m in canvas.layout.messages if m.end is not None}
+    d = "".join(f"M{number(x)} {number(y)}h0" for x, y in sorted(points))
+    return path(d, "dt") if d else Markup("")
+
+
+def _snapshots(canvas: Canvas) -> Iterator[Markup]:
+    for act, (column, lane) in canvas.layout.placed:
+        if act.do == "border":
+            x, y = canvas.x(column), canvas.y(lane)
+            yield path(
+                f"M{number(x)} {number(y - 5)}l4 5-4 5-4-5z", title=f"snapshot of epoch {act.epoch} at {act.task}"
+            )
+
+
+def _failures(canvas: Canvas) -> Iterator[Markup]:
+    for (column, lane), _, about in canvas.layout.failures:
+        x, y = canvas.x(column), canvas.y(lane)
+        d = f"M{number(x - 5)} {number(y - 5)}l10 10m-10 0l10-10"
+        yield path(d, title=about or f"{canvas.layout.lanes[lane]} fails")
+
+
+def _recoveries(canvas: Canvas) -> Iterator[Markup]:
+    for act, (column, _) in canvas.layout.placed:
+        if act.do == "recover":
+            x = canvas.x(column)
+            yield path(f"M{number(x)} {number(TOP - 4)}V{number(canvas.bottom)}", title="recovery")
+            yield text(x, TOP - 7, "↻", "c")
+
+
+def _looks(canvas: Canvas) -> Iterator[Markup]:
+    looks = [place for act, place in canvas.layout.placed if act.do == "look"]
+    for index, (column, _) in enumerate(looks):
+        x = number(canvas.x(column))
+        yield path(f"M{x} 12l-4-7h8z", title=f"observation {index}")
+
+
+def _labels(canvas: Canvas) -> Iterator[Markup]:
+    """Names of lanes, and what sources sent and sinks got."""
+    layout = canvas.layout
+    for lane, name in enumerate(layout.lanes):
+        short = name if len(name) <= NAME else f"{name[: NAME - 1]}…"
+        yield text(canvas.margin - 8, canvas.y(lane) + 4, short, "r")
+    written = set()
+    for message in layout.messages:
+        for place, below in ((message.start, False), (message.end, True)):
+            if place is None or layout.sources <= place[1] < layout.sources + layout.tasks:
+                continue
+            x, y = _end(canvas, message, place) if below else (canvas.x(place[0]), canvas.y(place[1]))
+            if (x, y) not in written:
+                written.add((x, y))
+                yield text(x, y + (14 if below else -6), label(message.value), "v")
