@@ -48,40 +48,45 @@ def spread_of_times(of: str, values: Sequence[float]) -> Spread:
     bins: Counter[int] = Counter()
     for value in values:
         bins[min(BINS - 1, int((log(max(value, least)) - low) / (high - low) * BINS))] += 1
-    edges = [seconds(exp(low)), seconds(exp((low + high) / 2)), seconds(exp(high))]
     late = sorted(values)[ceil(len(values) * 0.95) - 1]
     words = f"median {seconds(median(values))}, 95% within {seconds(late)}"
-    return Spread(of, len(values), words, _drawn([bins[n] for n in range(BINS)], edges, f"{of}: {words}"))
+    drawn = _bars([bins[n] for n in range(BINS)], WIDTH / BINS, 1.5)
+    drawn += [
+        text(0, HEIGHT - 3, seconds(exp(low))),
+        text(WIDTH / 2, HEIGHT - 3, seconds(exp((low + high) / 2)), "c"),
+        text(WIDTH, HEIGHT - 3, seconds(exp(high)), "r"),
+    ]
+    return Spread(of, len(values), words, drawing(WIDTH, HEIGHT, "hist", f"{of}: {words}", drawn))
 
 
 def spread_of_numbers(of: str, values: Sequence[int]) -> Spread:
-    """Small whole numbers, each a bar."""
+    """Small whole numbers, a bar for each."""
     first = min(values)
     last = min(max(values), first + MOST_VALUES - 1)
     bins = Counter(min(value, last) for value in values)
-    edges = [str(first), "", str(last) if max(values) == last else f"{last} or more"]
     words = f"median {median(values):g}, at most {max(values)}"
-    counts = [bins[n] for n in range(first, last + 1)]
-    return Spread(of, len(values), words, _drawn(counts, edges, f"{of}: {words}"))
+    step = min(WIDTH / (last - first + 1), 36.0)
+    drawn = _bars([bins[n] for n in range(first, last + 1)], step, 6.0 if step > 20 else 1.5)  # noqa: PLR2004 - pixels
+    for n in range(first, last + 1):
+        if step > 14 or n in {first, last}:  # noqa: PLR2004 - there is room for a number below each
+            drawn.append(
+                text((n - first + 0.5) * step, HEIGHT - 3, f"{n}+" if n < max(values) and n == last else str(n), "c")
+            )
+    return Spread(of, len(values), words, drawing(WIDTH, HEIGHT, "hist", f"{of}: {words}", drawn))
 
 
-def _drawn(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup:
-    step = WIDTH / len(counts)
-    top = max(counts)
-    parts = [
+def _bars(counts: Sequence[int], step: float, gap: float) -> list[Markup]:
+    top, room = max(counts), HEIGHT - 18
+    bars = [
         Markup(  # noqa: S704 - numbers
-            f'<rect x="{number(place * step)}" y="{number(HEIGHT - 16 - count / top * (HEIGHT - 18))}" '
-            f'width="{number(min(step - 1.5, 40))}" height="{number(count / top * (HEIGHT - 18))}"/>'
+            f'<rect x="{place * step + gap / 2:.1f}" y="{HEIGHT - 16 - count / top * room:.1f}" '
+            f'width="{step - gap:.1f}" height="{count / top * room:.1f}"/>'
         )
         for place, count in enumerate(counts)
         if count
     ]
-    parts.append(Markup(f'<path d="M0 {HEIGHT - 15:g}H{WIDTH:g}"/>'))  # noqa: S704 - numbers
-    parts.append(text(0, HEIGHT - 3, edges[0]))
-    if edges[1]:
-        parts.append(text(WIDTH / 2, HEIGHT - 3, edges[1], "c"))
-    parts.append(text(min(WIDTH, step * len(counts)), HEIGHT - 3, edges[2], "r"))
-    return drawing(WIDTH, HEIGHT, "hist", label, parts)
+    axis = Markup(f'<path d="M0 {HEIGHT - 15:g}H{step * len(counts):.0f}"/>')  # noqa: S704 - numbers
+    return [*bars, axis]
 
 
 def line(values: Sequence[float | None], label: str) -> Markup:

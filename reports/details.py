@@ -19,11 +19,17 @@ from reports.shown import events
 from reports.times import Samples
 from reports.words import failure_words
 
+HOVERED = 450
+"""Runs in a report, above which messages have no titles of their own, and those that conform one diagram each."""
+
 DRAWN = 1_200
 """Runs in a report, above which those that conform have no diagram: nobody looks at them all, and everybody waits."""
 
 TOLD = 3_000
 """Runs in a report, above which those that conform have no details either, but for their files."""
+
+ALIKE = 60
+"""Of many runs, those that violate and have a diagram: most of the rest show the same once more."""
 
 MOST_LINES = 40
 
@@ -34,6 +40,14 @@ class Output:
 
     stream: str
     epochs: tuple[str, ...]
+
+
+@frozen
+class Outputs:
+    """What some engines showed alike."""
+
+    words: str
+    streams: tuple[Output, ...]
 
 
 @frozen
@@ -64,6 +78,8 @@ class Told:
     failures: tuple[str, ...]
     holds: tuple[str, ...]
     runs: tuple[Ran, ...]
+    outputs: tuple[Outputs, ...]
+    """What was observed in the end, engines that agree together."""
     kinds: str
     """What it can be filtered by: its outcomes, each with its engine."""
     whole: bool = True
@@ -76,7 +92,7 @@ def told(name: str, case: Case, runs: Sequence[Run], samples: dict[str, Samples]
     outcomes = [run.tally.outcome(judged) for run, judged in found]
     whole = runs_in_all <= TOLD or any(outcome != "conforms" for outcome in outcomes)
     ran = tuple(
-        _ran(case, run, judged, samples[run.word], draw=runs_in_all <= DRAWN or outcome != "conforms", whole=whole)
+        _ran(case, run, judged, samples[run.word], _Room(runs_in_all, outcome, run.violating.get(name, 0)), whole=whole)
         for (run, judged), outcome in zip(found, outcomes, strict=True)
     )
     folder = f"{runs[0].slug}/" if len(runs) > 1 else ""
@@ -89,12 +105,39 @@ def told(name: str, case: Case, runs: Sequence[Run], samples: dict[str, Samples]
         failures=tuple(failure_words(failure) for failure in case.failures[:MOST_LINES]),
         holds=tuple(f"`{hold.task}` goes last in epoch {hold.epoch}" for hold in case.holds[:MOST_LINES]),
         runs=ran,
+        outputs=_alike(ran),
         kinds=" ".join(f"{each.slug}:{each.outcome.replace(' ', '-')}" for each in ran),
         whole=whole,
     )
 
 
-def _ran(case: Case, run: Run, judged: Judged, samples: Samples, *, draw: bool, whole: bool) -> Ran:
+def _alike(ran: Sequence[Ran]) -> tuple[Outputs, ...]:
+    found: dict[tuple[Output, ...], list[str]] = {}
+    for each in ran:
+        if each.outputs:
+            found.setdefault(each.outputs, []).append(each.word)
+    return tuple(Outputs(", ".join(words), streams) for streams, words in found.items())
+
+
+@frozen
+class _Room:
+    """How much there is room for in a report of so many runs."""
+
+    runs: int
+    outcome: Outcome
+    violating: int
+    """The how manyeth that violates, if it does."""
+
+    @property
+    def draw(self) -> bool:
+        return (self.runs <= DRAWN or self.outcome != "conforms") and (not self.brief or self.violating < ALIKE)
+
+    @property
+    def brief(self) -> bool:
+        return self.runs > HOVERED
+
+
+def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *, whole: bool) -> Ran:
     outcome = run.tally.outcome(judged)
     seen = _observations(run, judged.id)
     because = tuple(f"{each.diagnosis}: {each.because}" for each in judged.findings[:MOST_LINES]) or (judged.because,)
@@ -102,31 +145,48 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, *, draw: bool, 
     if seen is not None:
         log = log_of(case, seen)
         samples.add(case, seen, log)
-        if draw and seen.observations:
-            drawn = _pictures(case, seen, log, outcome)
+        if room.draw and seen.observations:
+            drawn = _pictures(case, seen, log, room)
     return Ran(
         word=run.word,
         slug=run.slug,
         outcome=outcome,
         because=tuple(each for each in because if each),
         note="only its sinks were observed" if judged.sinks_only else "",
-        seen=tuple(_story(case, seen)) if seen is not None and whole else (),
+        seen=_seen(case, seen, room) if seen is not None and whole else (),
         outputs=tuple(_outputs(case, seen)) if seen is not None and whole else (),
         pictures=drawn,
-        command=shlex.join(
-            ["conformance", "run", f"cases/{judged.id}.json", run.word, *(["--sinks"] if judged.sinks_only else [])]
-        ),
+        command="" if room.brief and outcome == "conforms" else _command(run, judged),
     )
 
 
-def _pictures(case: Case, seen: Observations, log: Sequence[Act], outcome: Outcome) -> tuple[Picture, ...]:
-    if outcome == "violates":
-        return pictures(case, seen, nearest(case, seen), log, conforms=False)
-    if outcome != "conforms":
-        return pictures(case, seen, None, log, conforms=False)
+def _command(run: Run, judged: Judged) -> str:
+    """What runs it again, from the folder that the report stands in."""
+    sinks = ["--sinks"] if judged.sinks_only else []
+    return shlex.join(["conformance", "run", f"cases/{judged.id}.json", run.word, *sinks])
+
+
+def _seen(case: Case, seen: Observations, room: _Room) -> tuple[str, ...]:
+    """What was observed over time: line by line or, where there are many runs, in one."""
+    if not room.brief or room.outcome != "conforms":
+        return tuple(_story(case, seen))
+    looks = []
+    for index, observation in enumerate(seen.observations[:MOST_LINES]):
+        looks += ["✕" for fired in seen.fired if fired.before == index]
+        looks.append(str(max(map(len, observation.streams.values()), default=0)))
+    return (f"Epochs shown, look by look: {' '.join(looks)}",)
+
+
+def _pictures(case: Case, seen: Observations, log: Sequence[Act], room: _Room) -> tuple[Picture, ...]:
+    if room.outcome == "violates":
+        return pictures(case, seen, nearest(case, seen), log, conforms=False, brief=room.brief)
+    if room.outcome != "conforms":
+        return pictures(case, seen, None, log, conforms=False, brief=room.brief)
     found = explained(case, seen)
-    happened = pictures(case, seen, found, log, conforms=True)
-    return (*happened, *witness(found)) if log else happened
+    if log and room.brief:
+        return witness(found, brief=True)
+    happened = pictures(case, seen, found, log, conforms=True, brief=room.brief)
+    return (*happened, *witness(found, brief=room.brief)) if log else happened
 
 
 def _observations(run: Run, name: str) -> Observations | None:

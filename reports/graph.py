@@ -33,8 +33,7 @@ def graph(case: Case) -> Markup:
         group("ed", _edges(case.graph, places)),
         group("nd", _nodes(places, programs)),
     ]
-    words = ", ".join(f"{task.name} reads {' and '.join(task.inputs)}" for task in case.graph.in_order)
-    return drawing(x - LAYER + 4, rows * ROW + 2, "gr", f"Dataflow graph: {words}", parts)
+    return drawing(x - LAYER + 4, rows * ROW + 2, "gr", "Dataflow graph", parts)
 
 
 def _programs(case: Case) -> dict[str, str]:
@@ -70,7 +69,7 @@ def _nodes(places: dict[tuple[str, str], tuple[float, float, float]], programs: 
     for (kind, name), (x, y, width) in places.items():
         middle = x + width / 2
         if kind == "task":
-            yield path(f"M{number(x)} {number(y)}h{number(width)}v{HEIGHT:g}h{number(-width)}z", "k", programs[name])
+            yield path(f"M{number(x)} {number(y)}h{number(width)}v{HEIGHT:g}h{number(-width)}z", "k")
             yield text(middle, y + 12, _cut(name), "b")
             yield text(middle, y + 23, _cut(programs[name]), "o")
         else:
@@ -84,12 +83,16 @@ def _cut(said: str) -> str:
 def _edges(graph: Graph, places: dict[tuple[str, str], tuple[float, float, float]]) -> Iterator[Markup]:
     maker = {source: ("source", source) for source in graph.sources}
     maker |= {task.output: ("task", task.name) for task in graph.tasks}
-    ends = [(maker[stream], ("task", task.name), stream) for task in graph.tasks for stream in task.inputs]
-    ends += [(maker[sink], ("sink", sink), sink) for sink in graph.sinks]
-    for start, end, stream in ends:
+    ends = [(maker[stream], ("task", task.name)) for task in graph.tasks for stream in task.inputs]
+    ends += [(maker[sink], ("sink", sink)) for sink in graph.sinks]
+    drawn = []
+    for start, end in ends:
         x1, y1, width = places[start]
         x2, y2, _ = places[end]
         x1, y1, y2 = x1 + width, y1 + HEIGHT / 2, y2 + HEIGHT / 2
-        dx, half, dy = x2 - x1 - 5, number((x2 - x1) / 2), number(y2 - y1)
-        d = f"M{number(x1)} {number(y1)}c{half} 0 {number(dx / 2)} {dy} {number(dx)} {dy}"
-        yield path(d, title=stream)
+        dx, dy = x2 - x1 - 5, number(y2 - y1)
+        if dy == "0":
+            drawn.append(f"M{number(x1)} {number(y1)}h{number(dx)}")
+            continue
+        drawn.append(f"M{number(x1)} {number(y1)}c{number(dx / 2)} 0 {number(dx / 2)} {dy} {number(dx)} {dy}")
+    return (path(d) for d in drawn)

@@ -65,31 +65,34 @@ def nearest(case: Case, seen: Observations) -> Explained | None:
 
 
 def pictures(
-    case: Case, seen: Observations, found: Explained | None, log: Sequence[Act], *, conforms: bool
+    case: Case, seen: Observations, found: Explained | None, log: Sequence[Act], *, conforms: bool, brief: bool = False
 ) -> tuple[Picture, ...]:
     """What happened, and beside it, where something is wrong, what could have."""
     drawn = []
     if log:
-        drawn.append(Picture("What happened", TRUE, spacetime(case, log, "Space-time diagram of what happened")))
+        drawn.append(Picture("What happened", TRUE, spacetime(case, log, "What happened", brief=brief)))
     elif found is not None and len(found.acts) <= MOST:
         acts = inferred(case, seen, found.acts, found.commits)
         about = INFERRED.format(what="the same" if conforms else "what comes closest")
-        name = "Space-time diagram of what happened, inferred"
-        drawn.append(Picture("What happened, inferred", about, spacetime(found.case, acts, name, inferred=True)))
+        name = "What happened, inferred"
+        drawn.append(
+            Picture("What happened, inferred", about, spacetime(found.case, acts, name, inferred=True, brief=brief))
+        )
     if found is not None and len(found.acts) <= MOST and not conforms:
         off = f"{counted(found.distance, 'event')} away from it" if found.distance else "it ends in the same"
         about = f"The failure-free execution that comes closest to what was observed: {off}."
-        name = "Space-time diagram of the closest failure-free execution"
-        drawn.append(Picture("What could have been", about, spacetime(found.case, found.acts, name)))
+        name = "The closest failure-free execution"
+        drawn.append(Picture("What could have been", about, spacetime(found.case, found.acts, name, brief=brief)))
     return tuple(drawn)
 
 
-def witness(found: Explained | None) -> tuple[Picture, ...]:
+def witness(found: Explained | None, *, brief: bool) -> tuple[Picture, ...]:
     """A failure-free execution that explains a run, with the moments at which it shows what was observed."""
     if found is None or len(found.acts) > MOST:
         return ()
-    name = "Space-time diagram of a failure-free execution that explains it"
-    return (Picture("What explains it", WITNESS, spacetime(found.case, with_looks(found.acts, found.looks), name)),)
+    acts = with_looks(found.acts, found.looks)
+    drawn = spacetime(found.case, acts, "What explains it", brief=brief)
+    return (Picture("What explains it", "" if brief else WITNESS, drawn),)
 
 
 def log_of(case: Case, seen: Observations) -> tuple[Act, ...]:

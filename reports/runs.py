@@ -40,6 +40,12 @@ class Run:
         """What came of each case, by its name."""
         return {judged.id: judged for judged in self.tally.judged.values()}
 
+    @cached_property
+    def violating(self) -> dict[str, int]:
+        """The cases that violate, and the how manyeth of them each is."""
+        found = [each.id for each in self.tally.judged.values() if self.tally.outcome(each) == "violates"]
+        return {name: place for place, name in enumerate(found)}
+
 
 def run_in(folder: Path) -> Run:
     """The campaign in a folder, ended or not."""

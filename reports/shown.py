@@ -31,5 +31,5 @@ def label(value: Event) -> str:
 
 def events(values: tuple[Event, ...], most: int = 24) -> str:
     """Events in a row."""
-    said = ", ".join(map(event, values[:most])) or "nothing"
+    said = ", ".join(map(event, values[:most])) or "–"
     return said if len(values) <= most else f"{said}, … ({len(values):,} events)"

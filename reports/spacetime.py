@@ -6,7 +6,7 @@ task passes a border, and through the snapshots of one epoch the cut that commit
 shaded; what was done in vain is hatched; crosses where tasks fail, and a line through all of them where they recover.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from attrs import frozen
@@ -16,7 +16,7 @@ from conformance.case import Case
 from reports.acts import Act
 from reports.lanes import ROW, TOP, Generation, Layout, Message, Place, Placing, widths
 from reports.shown import event, label
-from reports.svg import CHARACTER, drawing, group, number, path, text
+from reports.svg import CHARACTER, drawing, group, number, path, polyline, text, texts
 
 SHADES = 4
 """Tints that epochs take in turn."""
@@ -58,23 +58,26 @@ class Canvas:
         return self.x(self.layout.columns) + 4
 
 
-def spacetime(case: Case, acts: Sequence[Act], name: str, *, inferred: bool = False) -> Markup:
-    """The diagram of these acts."""
+def spacetime(case: Case, acts: Sequence[Act], name: str, *, inferred: bool = False, brief: bool = False) -> Markup:
+    """The diagram of these acts. A brief one draws a stream's messages in one go, where there are many diagrams."""
     layout = Placing(case).put(acts)
     margin = min(max(map(len, layout.lanes)), NAME) * CHARACTER + 14
     canvas = Canvas(layout, [0.0, *accumulate(widths(layout))], margin)
     parts = [
         group("sh", _shades(canvas)),
         group("ln", _lines(canvas)),
-        group("ct", _cuts(canvas)),
-        group("ms", _messages(canvas)),
+        group("ct", () if brief else _cuts(canvas)),
+        group("ms", _streams(canvas) if brief else _messages(canvas)),
         group("un", _undelivered(canvas)),
-        _dots(canvas),
-        group("sn", _snapshots(canvas)),
+        _dots(canvas, brief=brief),
+        group(
+            "sn", _joined(_snapshots(canvas)) if brief else (path(d, title=title) for d, title in _snapshots(canvas))
+        ),
         group("fl", _failures(canvas)),
         group("rc", _recoveries(canvas)),
-        group("lk", _looks(canvas)),
-        group("lb", _labels(canvas)),
+        group("lk", _joined(_looks(canvas)) if brief else (path(d, title=title) for d, title in _looks(canvas))),
+        group("nm", _names(canvas)),
+        group("vl", _values(canvas)),
     ]
     kind = "st in" if inferred else "st"
     return drawing(canvas.right + 8, canvas.bottom + 6, kind, name, parts)
@@ -112,26 +115,19 @@ def _regions(canvas: Canvas) -> Iterator[tuple[int, list[tuple[float, float]], l
 
 def _shades(canvas: Canvas) -> Iterator[Markup]:
     for epoch, before, after, in_vain in _regions(canvas):
-        d = _polygon([*before, *reversed(after)])
+        d = f"{polyline([*before, *reversed(after)])}z"
         if in_vain:
             yield path(d, "x")
         else:
             yield path(d, f"e{epoch % SHADES}")
-            yield text((before[0][0] + after[0][0]) / 2, TOP - 3, f"epoch {epoch}" if epoch == 1 else str(epoch), "c")
+            room = after[0][0] - before[0][0] > len("epoch 1") * CHARACTER
+            yield text((before[0][0] + after[0][0]) / 2, TOP - 3, f"epoch {epoch}" if room else str(epoch), "c")
 
 
 def _cuts(canvas: Canvas) -> Iterator[Markup]:
-    d = "".join(_curve(after) for _, _, after, in_vain in _regions(canvas) if not in_vain)
+    d = "".join(polyline(after) for _, _, after, in_vain in _regions(canvas) if not in_vain)
     if d:
         yield path(d)
-
-
-def _polygon(points: Sequence[tuple[float, float]]) -> str:
-    return f"M{'L'.join(f'{number(x)} {number(y)}' for x, y in points)}Z"
-
-
-def _curve(points: Sequence[tuple[float, float]]) -> str:
-    return f"M{'L'.join(f'{number(x)} {number(y)}' for x, y in points)}"
 
 
 def _lines(canvas: Canvas) -> Iterator[Markup]:
@@ -165,14 +161,35 @@ def _end(canvas: Canvas, message: Message, place: Place) -> tuple[float, float]:
     return x, canvas.y(lane)
 
 
+def _bent(canvas: Canvas, message: Message, end: Place) -> str:
+    """The way of a message: down from who sends it, and down to who takes it."""
+    x1, y1 = canvas.x(message.start[0]), canvas.y(message.start[1])
+    x2, y2 = _end(canvas, message, end)
+    dx, dy = round(x2) - round(x1), round(y2) - round(y1)
+    return f"M{number(x1)} {number(y1)}c0 {number(dy * 0.5)} {dx} {number(dy * 0.4)} {dx} {dy}"
+
+
 def _messages(canvas: Canvas) -> Iterator[Markup]:
     for message in canvas.layout.messages:
         if message.end is not None:
-            x1, y1 = canvas.x(message.start[0]), canvas.y(message.start[1])
+            yield path(_bent(canvas, message, message.end), title=_title(message))
+
+
+def _streams(canvas: Canvas) -> Iterator[Markup]:
+    ways: dict[str, list[str]] = {}
+    for message in canvas.layout.messages:
+        if message.end is not None:
+            x1, y1 = round(canvas.x(message.start[0])), round(canvas.y(message.start[1]))
             x2, y2 = _end(canvas, message, message.end)
-            dx, dy = x2 - x1, y2 - y1
-            bend = f"c0 {number(dy * 0.5)} {number(dx)} {number(dy * 0.4)} {number(dx)} {number(dy)}"
-            yield path(f"M{number(x1)} {number(y1)}{bend}", title=_title(message))
+            dx, dy = round(x2) - x1, round(y2) - y1
+            ways.setdefault(message.stream, []).append(f"M{x1} {y1}l{dx} {dy}")
+    for stream, drawn in ways.items():
+        yield path("".join(drawn), title=stream)
+
+
+def _joined(drawn: Iterable[tuple[str, str]]) -> Iterator[Markup]:
+    if d := "".join(each for each, _ in drawn):
+        yield path(d)
 
 
 def _title(message: Message) -> str:
@@ -186,23 +203,22 @@ def _undelivered(canvas: Canvas) -> Iterator[Markup]:
             yield path(f"M{number(x)} {number(y)}c0 7 5 7 7 12", title=f"{_title(message)}; nobody took it")
 
 
-def _dots(canvas: Canvas) -> Markup:
+def _dots(canvas: Canvas, *, brief: bool) -> Markup:
     """Events: where they are handled, and where sources and sinks have them. A dot is a line of no length."""
     places = {place for act, place in canvas.layout.placed if act.do == "event"}
     points = {(canvas.x(column), canvas.y(lane)) for column, lane in places}
-    points |= {(canvas.x(m.start[0]), canvas.y(m.start[1])) for m in canvas.layout.messages}
-    points |= {_end(canvas, m, m.end) for m in canvas.layout.messages if m.end is not None}
+    if not brief:
+        points |= {(canvas.x(m.start[0]), canvas.y(m.start[1])) for m in canvas.layout.messages}
+        points |= {_end(canvas, m, m.end) for m in canvas.layout.messages if m.end is not None}
     d = "".join(f"M{number(x)} {number(y)}h0" for x, y in sorted(points))
     return path(d, "dt") if d else Markup("")
 
 
-def _snapshots(canvas: Canvas) -> Iterator[Markup]:
+def _snapshots(canvas: Canvas) -> Iterator[tuple[str, str]]:
     for act, (column, lane) in canvas.layout.placed:
         if act.do == "border":
-            x, y = canvas.x(column), canvas.y(lane)
-            yield path(
-                f"M{number(x)} {number(y - 5)}l4 5-4 5-4-5z", title=f"snapshot of epoch {act.epoch} at {act.task}"
-            )
+            d = f"M{number(canvas.x(column))} {number(canvas.y(lane) - 5)}l4 5-4 5-4-5z"
+            yield d, f"snapshot of epoch {act.epoch} at {act.task}"
 
 
 def _failures(canvas: Canvas) -> Iterator[Markup]:
@@ -220,25 +236,25 @@ def _recoveries(canvas: Canvas) -> Iterator[Markup]:
             yield text(x, TOP - 7, "↻", "c")
 
 
-def _looks(canvas: Canvas) -> Iterator[Markup]:
+def _looks(canvas: Canvas) -> Iterator[tuple[str, str]]:
     looks = [place for act, place in canvas.layout.placed if act.do == "look"]
     for index, (column, _) in enumerate(looks):
-        x = number(canvas.x(column))
-        yield path(f"M{x} 12l-4-7h8z", title=f"observation {index}")
+        yield f"M{number(canvas.x(column))} 12l-4-7h8z", f"observation {index}"
 
 
-def _labels(canvas: Canvas) -> Iterator[Markup]:
-    """Names of lanes, and what sources sent and sinks got."""
-    layout = canvas.layout
-    for lane, name in enumerate(layout.lanes):
+def _names(canvas: Canvas) -> Iterator[Markup]:
+    for lane, name in enumerate(canvas.layout.lanes):
         short = name if len(name) <= NAME else f"{name[: NAME - 1]}…"
-        yield text(canvas.margin - 8, canvas.y(lane) + 4, short, "r")
-    written = set()
+        yield text(canvas.margin - 8, canvas.y(lane) + 4, short)
+
+
+def _values(canvas: Canvas) -> Iterator[Markup]:
+    """What sources sent and sinks got, lane by lane."""
+    layout = canvas.layout
+    written: dict[int, dict[int, str]] = {}
     for message in layout.messages:
         for place, below in ((message.start, False), (message.end, True)):
-            if place is None or layout.sources <= place[1] < layout.sources + layout.tasks:
-                continue
-            x, y = _end(canvas, message, place) if below else (canvas.x(place[0]), canvas.y(place[1]))
-            if (x, y) not in written:
-                written.add((x, y))
-                yield text(x, y + (14 if below else -6), label(message.value), "v")
+            if place is not None and not layout.sources <= place[1] < layout.sources + layout.tasks:
+                x, y = _end(canvas, message, place) if below else (canvas.x(place[0]), canvas.y(place[1]))
+                written.setdefault(round(y) + (14 if below else -6), {})[round(x)] = label(message.value)
+    return (texts(y, values) for y, values in written.items())
