@@ -34,7 +34,6 @@ class Act:
     seq: int = 0
     value: Event | None = None
     sends: tuple[tuple[int, Event | None], ...] = ()
-    about: str = ""
 
 
 LOOK = Act("look")

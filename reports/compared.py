@@ -41,6 +41,8 @@ class SideBySide:
     allowed: tuple[Compared, ...]
     unknown: tuple[Compared, ...]
     cases: int
+    apart: tuple[str, ...]
+    """Engines with epochs of their own, which cannot be compared."""
 
 
 def side_by_side(runs: Sequence[Run]) -> SideBySide | None:
@@ -60,4 +62,5 @@ def side_by_side(runs: Sequence[Run]) -> SideBySide | None:
         tuple(found["compatible"][:MOST]),
         tuple(found["inconclusive"][:MOST]),
         len(together),
+        tuple(run.word for run in runs if run.began.description.epochs == "own"),
     )

@@ -23,7 +23,7 @@ class Then:
     date: str
     suite: str
     verdict: Summary
-    promises: tuple[Summary, ...]
+    broken: str
     cases: int
     case: float | None
     """The median time of a case, in seconds."""
@@ -82,7 +82,7 @@ def _then(run: Run) -> Then:
         date=run.began.date,
         suite=run.began.suite,
         verdict=run.tally.verdict[0],
-        promises=tuple(run.tally.promise(promise) for promise in PROMISES),
+        broken=", ".join(each for each in PROMISES if run.tally.promise(each) == "violates") or "none",
         cases=len(run.tally.exercised),
         case=median(cases) if cases else None,
         recovery=median(recovered) if recovered else None,

@@ -60,8 +60,9 @@ class Layout:
     placed: list[tuple[Act, Place]] = field(factory=list)
     messages: list[Message] = field(factory=list)
     generations: list[Generation] = field(factory=list)
-    failures: list[tuple[Place, int, str]] = field(factory=list)
-    """Where a task failed, the column of the recovery, and what is known of it."""
+    failures: list[Place] = field(factory=list)
+    down: list[tuple[int, int, int]] = field(factory=list)
+    """A lane, and from which column to which its task was gone."""
     columns: int = 0
 
     @property
@@ -92,14 +93,14 @@ class Placing:
         self._sent: dict[tuple[str, int], tuple[Place, Event | None, int]] = {}
         self._taken: set[tuple[str, int]] = set()
         self._replayed: dict[tuple[str, int], list[tuple[Place, Event, int]]] = {}
-        self._down: dict[str, tuple[Place, str]] = {}
+        self._down: dict[int, int] = {}
         self.layout.generations.append(Generation(0))
 
     def put(self, acts: Sequence[Act]) -> Layout:
         """All of them."""
         group: list[Act] = []
         for act in [*acts, None]:
-            if group and (act is None or act.do != "fail"):
+            if group and (act is None or act.do != "fail" or act.task in {each.task for each in group}):
                 self._fail(group)
                 group = []
             if act is None:
@@ -184,7 +185,8 @@ class Placing:
             self._last[act.task] = column
             here = (column, self._lane[act.task])
             self.layout.placed.append((act, here))
-            self._down.setdefault(act.task, (here, act.about))
+            self.layout.failures.append(here)
+            self._down.setdefault(here[1], column)
 
     def _recover(self, act: Act) -> None:
         column = self._everything() + 1
@@ -208,7 +210,7 @@ class Placing:
             start = (min(place[0] for place, _, _ in reads) - 1, self._source[stream])
             layout.messages += [Message(stream, seq, value, epoch, start, place) for place, value, epoch in reads]
         self._replayed.clear()
-        layout.failures += [(here, column, about) for here, about in self._down.values()]
+        layout.down += [(lane, since, column) for lane, since in self._down.items()]
         self._down.clear()
         for stream, seq in list(self._sent):
             if (stream, seq) not in self._taken and stream not in self._sink and self._readers[stream]:

@@ -139,10 +139,10 @@ def _lines(canvas: Canvas) -> Iterator[Markup]:
     for lane in range(len(layout.lanes)):
         is_task = layout.sources <= lane < layout.sources + layout.tasks
         x, y = canvas.margin, number(canvas.y(lane))
-        for (column, where), until, _ in layout.failures:
+        for where, since, until in layout.down:
             if where == lane:
-                tasks.append(f"M{number(x)} {y}H{number(canvas.x(column))}")
-                down.append(f"M{number(canvas.x(column))} {y}H{number(canvas.x(until))}")
+                tasks.append(f"M{number(x)} {y}H{number(canvas.x(since))}")
+                down.append(f"M{number(canvas.x(since))} {y}H{number(canvas.x(until))}")
                 x = canvas.x(until)
         (tasks if is_task else streams).append(f"M{number(x)} {y}H{number(canvas.right)}")
     yield path("".join(tasks), "t")
@@ -222,10 +222,9 @@ def _snapshots(canvas: Canvas) -> Iterator[tuple[str, str]]:
 
 
 def _failures(canvas: Canvas) -> Iterator[Markup]:
-    for (column, lane), _, about in canvas.layout.failures:
-        x, y = canvas.x(column), canvas.y(lane)
-        d = f"M{number(x - 5)} {number(y - 5)}l10 10m-10 0l10-10"
-        yield path(d, title=about or f"{canvas.layout.lanes[lane]} fails")
+    for column, lane in canvas.layout.failures:
+        d = f"M{number(canvas.x(column) - 5)} {number(canvas.y(lane) - 5)}l10 10m-10 0l10-10"
+        yield path(d, title=f"{canvas.layout.lanes[lane]} fails")
 
 
 def _recoveries(canvas: Canvas) -> Iterator[Markup]:

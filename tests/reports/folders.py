@@ -1,0 +1,85 @@
+"""Folders of results for reports: whole campaigns in miniature, made without an engine's process."""
+
+import random
+from pathlib import Path
+
+from attrs import evolve
+
+from adapters.mutants import MUTANTS
+from adapters.reference import Reference
+from conformance.campaign.counterexample import size
+from conformance.campaign.events import Ended, Examined, Judged, Measured, Rate, Shrunk, broken_by
+from conformance.campaign.judging import outcome
+from conformance.campaign.plan import Plan, versions
+from conformance.campaign.results import JOURNAL, Results, slug
+from conformance.codec import digest, write_text
+from conformance.engine import Job
+from tests.campaign.test_journal import began
+
+NAMES = ("paper-observed-execution", "paper-incremental-average", "unequal-diamond", "in-flight-kept", "empty-epochs")
+
+
+def run(word, case):
+    """One run of the reference or of a mutant."""
+    if word.startswith("mutant:"):
+        return MUTANTS[word.removeprefix("mutant:")](Job(case)).run()
+    (seen,) = Reference([]).run([Job(case)])
+    return seen
+
+
+def timed(seen, chance):
+    """What was seen, as if somebody had looked at the clock."""
+    t, shown, fired = 0.0, [], []
+    for index, observation in enumerate(seen.observations):
+        t += chance.uniform(0.1, 0.6)
+        fired += [evolve(each, t=t) for each in seen.fired if each.before == index]
+        t += chance.uniform(0.1, 0.6)
+        shown.append(evolve(observation, t=t))
+    return evolve(seen, observations=tuple(shown), fired=tuple(fired))
+
+
+def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda event: event, **changed):
+    """A campaign of a few cases of the corpus, ended, and told by its journal as `certify` would."""
+    results = Results(Path(folder))
+    results.make()
+    chance = random.Random(0)
+    suite, hypothesis = versions()
+    first = began(engine=word, **({"cases": 0, "suite": suite, "hypothesis": hypothesis} | changed))
+    planned = [each for each in Plan(number=0) if names is None or each.id in names]
+    events = [first]
+    broken = {}
+    for each in planned:
+        seen = run(word, each.case)
+        seen = seen if logs else timed(evolve(seen, log=()), chance)
+        results.keep(each.id, each.case, seen)
+        came, ruling = outcome(each.case, seen)
+        fired = len(seen.fired)
+        events.append(
+            Judged(each.index, each.id, digest(each.case), came, ruling.because, findings=ruling.findings, fired=fired)
+        )
+        for finding in ruling.findings:
+            broken.setdefault(broken_by(finding), (each, seen, ruling))
+    for number, (promise, (each, seen, ruling)) in enumerate(broken.items(), start=1):
+        results.counterexample(number, each.case, seen)
+        events.append(Examined(each.index, Rate(1, 1), "violates", "conforms"))
+        how = (Rate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
+        file = f"counterexamples/{number}.json"
+        events.append(Shrunk(promise, each.index, each.id, file, digest(each.case), *how))
+    events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), Ended()]
+    with results.journal() as journal:
+        for event in events:
+            journal.write(change(event))
+    return Path(folder)
+
+
+def several(folder, *words, **more):
+    """Campaigns of several engines, in a folder."""
+    Path(folder).mkdir()
+    quoted = ", ".join(f'"{word}"' for word in words)
+    write_text(Path(folder) / "engines.json", f'{{"engines": [{quoted}]}}\n')
+    for word in words:
+        campaign(Path(folder) / slug(word), word, **more)
+    return Path(folder)
+
+
+__all__ = ["JOURNAL", "NAMES", "campaign", "several", "timed"]

@@ -1,0 +1,62 @@
+"""The failure-free execution that comes closest."""
+
+from attrs import evolve
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from adapters.reference import Reference
+from conformance.engine import Job
+from conformance.judge import Conforms, judge
+from conformance.model.configuration import Rule, initial
+from conformance.model.snapshot import observed
+from conformance.model.trace import last
+from conformance.observation import Observation
+from generators import cases
+from reports.alignment import aligned
+from reports.closest import closest
+from tests.engines import spoilt
+
+
+def seen_of(case):
+    (seen,) = Reference([]).run([Job(case)])
+    return seen
+
+
+@given(cases())
+def test_it_is_a_failure_free_execution_and_shows_what_it_says(case):
+    found = closest(case, seen_of(case))
+    assert {step.rule for step in found.trace} <= {Rule.EVENT, Rule.BORDER}
+    assert observed(last(initial(found.case), found.trace)) == dict(found.shows)
+
+
+@given(cases())
+def test_where_every_task_has_one_input_what_conforms_is_met_and_what_is_lost_is_counted(case):
+    assume(all(len(task.inputs) == 1 for task in case.graph.tasks))
+    seen = seen_of(case)
+    assert closest(case, seen).distance == 0
+    lost = sum(any(seen.observations[-1].streams[sink]) for sink in case.graph.sinks)
+    assert closest(case, spoilt(seen, case)).distance == lost
+
+
+@given(cases(), st.data())
+def test_it_is_never_further_off_than_an_execution_that_is_changed_in_one_place(case, data):
+    seen = seen_of(case)
+    streams = dict(seen.observations[-1].streams)
+    sink = data.draw(st.sampled_from(case.graph.sinks))
+    before = closest(case, seen).distance
+    streams[sink] = (*streams[sink][:-1], (*streams[sink][-1], 7))
+    after = closest(case, evolve(seen, observations=(Observation(streams),))).distance
+    # The beam may be led elsewhere, and with it the tasks behind; one inserted event is no more than one edit.
+    assert after <= before + 1 or any(len(task.inputs) > 1 for task in case.graph.tasks)
+
+
+@given(cases())
+def test_the_first_element_that_nothing_explains_is_marked_once(case):
+    seen = spoilt(seen_of(case), case)
+    verdict = judge(case, seen)
+    assume(not isinstance(verdict, Conforms) and hasattr(verdict, "findings"))
+    rows = aligned(case, seen, verdict.findings, closest(case, seen).shows)
+    marked = [token for row in rows for token in row.observed if token.kind == "first"]
+    named = [finding for finding in verdict.findings if finding.stream is not None]
+    assert len(marked) == bool(named and named[0].position is not None)
+    assert not marked or rows[0].marked

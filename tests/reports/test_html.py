@@ -1,0 +1,167 @@
+"""The report as a page: what it says, that its links lead somewhere, and that it is made of the folder alone."""
+
+import re
+
+import pytest
+
+from conformance.campaign.events import PROMISES, GaveUp, Judged
+from conformance.errors import Malformed, Unreadable
+from reports.html import render, write_report
+from reports.view import report
+from tests.reports.folders import campaign, several
+from tests.reports.page import Page
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    return campaign(tmp_path_factory.mktemp("broken") / "results", "mutant:appended-on-replay")
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    return several(tmp_path_factory.mktemp("several") / "results", "mutant:in-flight-kept", "reference")
+
+
+def page(folder, *before):
+    return Page(render(report(folder, before)))
+
+
+def test_the_verdict_is_the_first_thing_said(broken, tmp_path):
+    assert "mutant:appended-on-replay violates" in page(broken).text[:200]
+    right = page(campaign(tmp_path / "right", names=None))
+    assert "reference conforms All that was seen of 38 cases" in right.text
+    assert "conformance certify reference --cases 0" in right.text
+
+
+def test_every_link_within_the_page_leads_somewhere(broken, both):
+    for folder in (broken, both):
+        found = page(folder)
+        ids = found.ids()
+        assert len(ids) == len(set(ids))
+        assert {link[1:] for link in found.links() if link.startswith("#")} <= set(ids)
+
+
+def test_every_link_to_a_file_leads_to_one_that_certify_writes(broken, both):
+    for folder in (broken, both):
+        for link in page(folder).links():
+            if not link.startswith("#") and "cases/" in link:
+                assert (folder / link).is_file()
+
+
+def test_a_broken_promise_links_to_its_counterexample(broken):
+    found = page(broken)
+    place = list(PROMISES).index("no duplicates")
+    anchor = f"x-mutant-appended-on-replay-{place}"
+    assert f"#{anchor}" in found.links()
+    assert anchor in found.ids()
+    assert "conformance run counterexamples/1.json mutant:appended-on-replay" in found.text
+    assert "unexplained" in render(report(broken))
+
+
+def test_failed_errored_and_skipped_are_counted_apart(tmp_path):
+    outcomes = ["error", "unsupported", "not exercised", "inconclusive", "violates"]
+
+    def change(event):
+        if not isinstance(event, Judged):
+            return event
+        came = outcomes.pop() if event.findings and outcomes[-1] == "violates" else outcomes.pop(0)
+        return type(event)(event.index, event.id, event.digest, came, "because of something", findings=event.findings)
+
+    found = report(campaign(tmp_path / "mixed", "mutant:appended-on-replay", change=change))
+    counts = dict(found.columns[0].outcomes)
+    assert counts == {
+        "conforms": 0, "violates": 1, "inconclusive": 1, "not exercised": 1, "unsupported": 1, "error": 1
+    }  # fmt: skip
+    text = Page(render(found)).text
+    for outcome in ("violates", "error", "unsupported", "not exercised", "inconclusive"):
+        assert re.search(rf"{outcome} [a-z, -]*\d case", text)
+
+
+def test_who_logs_has_the_true_picture_and_of_others_it_is_inferred_and_said_to_be(tmp_path):
+    true = page(campaign(tmp_path / "true", "mutant:appended-on-replay"))
+    inferred = page(campaign(tmp_path / "inferred", "mutant:appended-on-replay", logs=False))
+    assert "as the engine logged it" in true.text
+    assert "Inferred" not in true.text
+    assert "Inferred, as the engine does not log what its tasks do" in inferred.text
+    assert any(attributes.get("class") == "st in" for _, attributes in inferred.elements)
+    assert "Recovery from a crash" in inferred.text
+    assert "It gives no times" in true.text
+
+
+def test_engines_stand_side_by_side_with_the_model(both):
+    text = page(both).text
+    assert "differ because an engine is wrong" in text
+    assert "mutant:in-flight-kept" in text
+    assert "reference conforms" in text
+
+
+def test_every_case_has_its_section(both):
+    found = page(both)
+    for name in ("paper-observed-execution", "in-flight-kept", "empty-epochs"):
+        assert f"c-{name}" in found.ids()
+
+
+def test_the_suite_says_which_of_its_mutants_survived(broken):
+    text = page(broken).text
+    assert "convict 57 of 58 engines" in text
+    assert re.search(r"too-early The snapshot lacks the last event of its epoch. survived", text)
+
+
+def test_of_several_folders_the_history_is_told_in_the_order_given(tmp_path):
+    old = campaign(tmp_path / "old", "reference", logs=False, date="2026-01-01")
+    new = campaign(tmp_path / "new", "reference", logs=False, date="2026-02-02")
+    text = page(new, old).text
+    assert text.index("2026-01-01") < text.rindex("2026-02-02")
+    assert "Recovery, median" in text
+    assert "History" not in page(new).text
+
+
+def test_the_same_folder_gives_the_same_bytes(broken, tmp_path):
+    write_report(broken, tmp_path / "one.html")
+    write_report(broken, tmp_path / "two.html")
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_a_campaign_that_has_not_ended_says_how_far_it_is(tmp_path):
+    folder = campaign(tmp_path / "half")
+    journal = folder / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:3]))
+    assert "Not finished: 2 of 38 cases so far." in page(folder).text
+
+
+def test_an_engine_that_was_given_up_is_in_error(tmp_path):
+    def change(event):
+        return GaveUp("it is <gone>") if type(event).__name__ == "Measured" else event
+
+    assert (
+        "The engine could not be run to the end: it is <gone>" in page(campaign(tmp_path / "gone", change=change)).text
+    )
+
+
+def test_many_cases_have_brief_diagrams_and_very_many_none(broken, monkeypatch):
+    whole = len(render(report(broken)))
+    monkeypatch.setattr("reports.details.HOVERED", 0)
+    brief = len(render(report(broken)))
+    monkeypatch.setattr("reports.details.DRAWN", 0)
+    monkeypatch.setattr("reports.details.TOLD", 0)
+    assert len(render(report(broken))) < brief < whole
+
+
+def test_nothing_is_fetched_and_only_our_own_script_may_run(broken):
+    found = page(broken)
+    (policy,) = [a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert not {attributes.get("src") for _, attributes in found.elements} - {None}
+    assert not [link for link in found.links() if "//" in link]
+    assert not [1 for _, attributes in found.elements if "style" in attributes]
+
+
+def test_what_is_no_folder_of_results_is_refused(tmp_path):
+    with pytest.raises(Unreadable, match="certify"):
+        report(tmp_path)
+    (tmp_path / "journal.jsonl").write_text('{"event": "ended"}\n')
+    with pytest.raises(Unreadable, match="began"):
+        report(tmp_path)
+    (tmp_path / "journal.jsonl").write_text("{}\n")
+    with pytest.raises(Malformed):
+        report(tmp_path)

@@ -1,0 +1,72 @@
+"""Times, epochs in flight, and what was reached."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+
+from adapters.mutants.correct import BreadthFirst, DepthFirst
+from adapters.reference import Reference
+from conformance.case import Case, Crash, Graph, Kill, Task
+from conformance.engine import Job
+from conformance.observation import Fired, Observation, Observations
+from conformance.programs import Count
+from generators import SITUATIONS, cases, corpus
+from reports.acts import logged
+from reports.charts import seconds, spread_of_numbers, spread_of_times
+from reports.coverage import GROUPS
+from reports.times import Samples, in_flight, recoveries, times
+
+CASE = Case(
+    Graph(("a",), (Task("t", ("a",), "b", Count()),)),
+    {"a": ((1,), (2,), (3,))},
+    (Crash("t", 2, 0), Kill("worker", 3)),
+)
+
+
+def shown(t, epochs):
+    return Observation({"b": ((1,),) * epochs}, t)
+
+
+def test_every_situation_is_in_one_group():
+    assert Counter(name for names in GROUPS.values() for name in names) == Counter(list(SITUATIONS))
+
+
+def test_a_recovery_lasts_until_an_epoch_more_is_shown():
+    seen = Observations(
+        "", (shown(0.5, 1), shown(1.5, 1), shown(2.0, 2), shown(4.0, 3)), fired=(Fired(0, 1, t=1.0), Fired(1, 3, t=2.5))
+    )
+    assert list(recoveries(CASE, seen)) == [("crash", 1.0), ("kill of a worker", 1.5)]
+
+
+@pytest.mark.parametrize("fired", [Fired(0, 1), Fired(9, 1, t=1.0), Fired(0, 9, t=1.0), Fired(0, 1, t=99.0)], ids=str)
+def test_what_has_no_time_no_end_or_no_failure_is_no_recovery(fired):
+    assert not list(recoveries(CASE, Observations("", (shown(0.5, 1), shown(2.0, 2)), fired=(fired,))))
+
+
+@given(cases())
+def test_epochs_in_flight_are_at_least_one_and_at_most_all(case):
+    (seen,) = Reference([]).run([Job(case)])
+    assert 1 <= in_flight(case, logged(case, seen.log)) <= case.epochs
+
+
+def test_who_goes_furthest_up_the_graph_first_has_more_in_flight():
+    case = corpus()["paper-observed-execution"]
+    wide, deep = (in_flight(case, logged(case, each(Job(case)).run().log)) for each in (BreadthFirst, DepthFirst))
+    assert (wide, deep) == (3, 1)
+
+
+def test_an_engine_that_gives_no_times_and_no_log_is_said_to():
+    samples = Samples()
+    samples.add(CASE, Observations("", (shown(None, 3),)), ())
+    found = times("mine", samples)
+    assert [spread.of for spread in found.spreads] == ["Epochs committed in a case"]
+    assert "no times" in found.missing[0]
+    assert "does not log" in found.missing[1]
+
+
+def test_distributions_say_their_median_and_survive_odd_values():
+    assert spread_of_times("x", [0.0, 0.25, 5.0]).words == "median 250 ms, 95% within 5.0 s"
+    assert spread_of_times("x", [0.0]).number == 1
+    assert spread_of_numbers("x", [1, 1, 500]).words == "median 1, at most 500"
+    assert seconds(1234.5) == "1,234 s"
