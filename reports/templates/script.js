@@ -18,6 +18,7 @@
   };
   form.hidden = false;
   form.addEventListener("input", filter);
+  form.addEventListener("change", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
   filter();
   for (const link of document.querySelectorAll("[data-show]")) {
