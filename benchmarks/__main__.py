@@ -7,7 +7,7 @@ from importlib import import_module
 
 from conformance import __version__
 
-ALL = ("model", "generators", "judge", "campaign", "datasets", "spark", "flink")
+ALL = ("model", "generators", "judge", "campaign", "report", "datasets", "spark", "flink")
 
 
 def main() -> None:
