@@ -62,8 +62,9 @@ def counterexamples(runs: Sequence[Run]) -> tuple[Counterexample, ...]:
 
 def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexample:
     case, seen = run.results.shrunk(shrunk.file)
-    if seen is None and shrunk.digest == run.tally.judged[shrunk.index].digest:
-        seen = run.results.observations(shrunk.id)
+    origin = run.tally.judged.get(shrunk.index)
+    if seen is None and origin is not None and shrunk.digest == origin.digest:
+        seen = run.results.observations(origin.id)
     mine = [each for each in shrunk.findings if broken_by(each) == shrunk.promise] or list(shrunk.findings)
     shown, rows = _shown(case, seen, evolve(shrunk, findings=tuple(mine)))
     folder = run.slug if several else ""

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from attrs import frozen
 from markupsafe import Markup
@@ -146,7 +147,10 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *,
         log = log_of(case, seen)
         samples.add(case, seen, log)
         if room.draw and seen.observations:
-            drawn = _pictures(case, seen, log, room)
+            # What does not fit the case is not drawn; `verify` says what is wrong with it.
+            with suppress(ConformanceError):
+                seen.fit(case, judged.digest)
+                drawn = _pictures(case, seen, log, room)
     return Ran(
         word=run.word,
         slug=run.slug,

@@ -60,5 +60,7 @@ def runs_in(folder: Path) -> list[Run]:
     """The campaigns in a folder: one, or one for each of several engines, as far as they were begun."""
     if (folder / SEVERAL).is_file():
         folders = [folder / slug(word) for word in engines_in(folder)]
-        return [run_in(each) for each in folders if Results(each).begun]
+        if begun := [run_in(each) for each in folders if Results(each).begun]:
+            return begun
+        raise Unreadable(str(folder), "no campaign was begun in it", "Run it first: `conformance certify --resume`.")
     return [run_in(folder)]

@@ -162,6 +162,10 @@ def test_what_is_no_folder_of_results_is_refused(tmp_path):
     (tmp_path / "journal.jsonl").write_text('{"event": "ended"}\n')
     with pytest.raises(Unreadable, match="began"):
         report(tmp_path)
+    (tmp_path / "engines.json").write_text('{"engines": ["reference", "mutant"]}')
+    with pytest.raises(Unreadable, match="begun"):
+        report(tmp_path)
+    (tmp_path / "engines.json").unlink()
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(Malformed):
         report(tmp_path)

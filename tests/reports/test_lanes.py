@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.mutants import MUTANTS
 from adapters.reference import Reference
@@ -74,6 +75,19 @@ def test_a_brief_diagram_draws_the_same_in_fewer_elements():
     whole, brief = (spacetime(case, acts, "x", brief=each) for each in (False, True))
     assert brief.count("<") < whole.count("<") / 2
     assert whole.count("<tspan") == brief.count("<tspan")
+
+
+@given(cases(), st.data())
+def test_whatever_a_log_says_it_can_be_drawn(case, data):
+    tasks = st.sampled_from([task.name for task in case.graph.tasks])
+    streams = st.sampled_from(case.graph.streams)
+    numbers = st.integers(-1, 5) | st.just(2**40)
+    sends = st.lists(st.tuples(numbers, st.none() | st.integers(0, 9) | st.just("<x>")), max_size=3)
+    dos = st.sampled_from(["event", "border", "fail", "recover", "look"])
+    entry = {"do": dos, "task": tasks, "stream": streams, "epoch": numbers, "seq": numbers, "sends": sends}
+    acts = logged(case, data.draw(st.lists(st.fixed_dictionaries(entry), max_size=25)))
+    for brief in (False, True):
+        assert spacetime(case, acts, "x", brief=brief).endswith("</svg>")
 
 
 def test_acts_that_the_case_does_not_have_are_left_out_and_endless_logs_altogether():
