@@ -24,6 +24,7 @@ class Samples:
     recoveries: dict[str, list[float]] = field(factory=dict)
     committed: list[int] = field(factory=list)
     in_flight: list[int] = field(factory=list)
+    overlapped: list[int] = field(factory=list)
 
     def add(self, case: Case, seen: Observations, acts: Sequence[Act]) -> None:
         """One more run."""
@@ -36,6 +37,8 @@ class Samples:
         self.committed.append(_epochs(seen, len(seen.observations) - 1))
         if acts:
             self.in_flight.append(in_flight(case, acts))
+        if seen.overlapped is not None:
+            self.overlapped.append(seen.overlapped)
 
 
 def _epochs(seen: Observations, index: int) -> int:
@@ -96,6 +99,8 @@ def times(word: str, samples: Samples) -> Times:
         spreads.append(spread_of_numbers("Epochs committed in a case", samples.committed))
     if samples.in_flight:
         spreads.append(spread_of_numbers("Epochs in flight at once", samples.in_flight))
-    else:
+    elif not samples.overlapped:
         missing.append("It does not log what its tasks do, so how many epochs were in flight at once is not known.")
+    if samples.overlapped:
+        spreads.append(spread_of_numbers("Epochs in a case with the next one in flight", samples.overlapped))
     return Times(word, tuple(spreads), tuple(missing))

@@ -17,9 +17,9 @@ from uuid import uuid4
 
 import psutil
 from attrs import frozen
-from rpds import HashTrieMap, HashTrieSet
 
 from adapters.spark.layout import PASSED_ON, Layout, owner
+from adapters.states import dump, load
 from conformance.case import BORDER, Crash, Failure, Kill
 
 ROW = "owner int, case int, task string, inp int, stream string, epoch int, seq int, value string"
@@ -175,23 +175,3 @@ def _fold(
 
 def _is_border(row: Any) -> bool:
     return not isinstance(row.value, str)
-
-
-def dump(value: Any) -> str:
-    """A program's state as JSON."""
-    if isinstance(value, HashTrieSet):
-        return json.dumps({"set": list(value)})
-    if isinstance(value, HashTrieMap):
-        return json.dumps({"map": list(value.items())})
-    if isinstance(value, tuple):
-        return json.dumps({"tuple": list(value)})
-    return json.dumps({"plain": value})
-
-
-def load(text: str) -> Any:
-    """JSON to a program's state."""
-    ((kind, value),) = json.loads(text).items()
-    if kind == "map":
-        return HashTrieMap([(key, each) for key, each in value])
-    kinds: dict[str, Callable[[Any], Any]] = {"set": HashTrieSet, "tuple": tuple}
-    return kinds[kind](value) if kind in kinds else value

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.spark.layout import PASSED_ON, layouts, levels
-from adapters.spark.operators import dump, load
+from adapters.states import dump, load
 from generators import cases
 
 
