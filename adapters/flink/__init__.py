@@ -30,7 +30,11 @@ _MISSING = (
 
 
 class Flink:
-    """`flink`: a task is an operator with keyed state of its own, an epoch is what is between two checkpoints."""
+    """
+    `flink`: a task is an operator with keyed state of its own, an epoch is what is between two checkpoints.
+
+    PyFlink has one JVM in a process, and never another, so there is one of these in a process (`hosted`).
+    """
 
     def __init__(self, settings: Sequence[str]) -> None:
         self._setup = set_up(settings)

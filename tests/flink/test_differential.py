@@ -4,9 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from adapters.flink import Flink
-from adapters.reference import Reference
-from adapters.spark import Spark
+from adapters.hosted import Hosted
 from conformance.engine import Job
 from conformance.judge import Budget, Conforms, judge
 from generators import cases
@@ -20,7 +18,7 @@ NUMBER = 10
 
 def test_flink_and_spark_show_what_the_model_shows():
     with ExitStack() as stack:
-        engines = [Reference([]), Flink([]), Spark([])]
+        engines = [Hosted(word) for word in ("reference", "flink", "spark")]
         for engine in engines:
             stack.callback(engine.stop)
         described = [engine.start() for engine in engines]

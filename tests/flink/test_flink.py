@@ -5,7 +5,8 @@ from contextlib import contextmanager
 import pytest
 from attrs import evolve
 
-from adapters.flink import Flink
+from adapters.hosted import Hosted
+from conformance.branches import split
 from conformance.case import Crash, Restart
 from conformance.engine import Job
 from conformance.judge import Budget, Conforms, Violates, judge
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.flink
 
 @contextmanager
 def running(*settings):
-    engine = Flink(settings)
+    """Flink in a process of its own, as always: there is one JVM that builds jobs in a process, and one only."""
+    engine = Hosted(":".join(["flink", *filter(None, [",".join(settings)])]))
     try:
         yield engine, engine.start()
     finally:
@@ -112,12 +114,29 @@ def test_unaligned_checkpoints_conform_as_such_and_are_convicted_where_they_are_
         assert any(isinstance(verdict, Violates) for verdict in accused)
 
 
-@pytest.mark.parametrize("settings", [("rocksdb",), ("own-epochs",)])
-def test_every_other_setting_conforms(settings):
-    with running(*settings) as (engine, description):
+@pytest.mark.parametrize("setting", ["rocksdb", "own-epochs", "parallel"])
+def test_every_other_setting_conforms(setting):
+    with running(setting) as (engine, description):
         given_cases = drawn(description, 16, seed=5)
         assert any(case.failures for case in given_cases)
         jobs = [description.suited(Job(case, seconds=120)) for case in given_cases]
         for job, seen in zip(jobs, engine.run(jobs), strict=True):
             assert seen.end == "completed", seen.message
             assert isinstance(judge(job.case, seen, Budget(steps=150_000)), Conforms), job.case
+
+
+def test_keyed_sums_are_spread_over_subtasks_and_keys_move_when_it_is_restarted():
+    case = split(evolve(corpus()["keyed-state-partly-restored"], failures=(Crash("keys", 2, 1), Restart(2))))
+    with running("parallel") as (engine, description):
+        assert description.capabilities.branches
+        ((_, verdict, seen),) = judged(engine, [case])
+        assert isinstance(verdict, Conforms), verdict
+        assert {"sums-0", "sums-1", "sums-2"} <= seen.observed
+
+
+def test_two_epochs_are_in_flight_in_half_of_all_epochs_that_have_another_behind_them(flink):
+    engine, description = flink
+    given_cases = drawn(description, 40, seed=6)
+    found = list(judged(engine, given_cases))
+    could = sum(case.epochs - 1 for case in given_cases)
+    assert sum(seen.overlapped for _, _, seen in found) >= could / 2
