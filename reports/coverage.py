@@ -52,9 +52,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 @frozen
 class Bar:
-    """In how many cases of an engine a situation occurred, of how many that count."""
+    """In how many cases a situation occurred, of how many that count: for engines for which that is the same."""
 
-    word: str
+    words: str
     number: int
     drawn: Markup
 
@@ -70,18 +70,16 @@ class Reached:
 def coverage(runs: Sequence[Run], cases: Mapping[str, Case]) -> dict[str, tuple[Reached, ...]]:
     """All situations, by group."""
     occurring = {name: situations(case) for name, case in cases.items()}
-    counts, totals = {}, {}
-    for run in runs:
-        counting = [judged.id for judged in run.tally.exercised]
-        counts[run.word] = Counter(each for name in counting for each in occurring.get(name, ()))
-        totals[run.word] = max(1, len(counting))
-    return {
-        group: tuple(
-            Reached(
-                name,
-                tuple(Bar(word, each[name], bar(each[name] / totals[word])) for word, each in counts.items()),
-            )
-            for name in names
-        )
-        for group, names in GROUPS.items()
+    counted = {run.word: [judged.id for judged in run.tally.exercised] for run in runs}
+    reached = {
+        word: (Counter(each for name in names for each in occurring.get(name, ())), max(1, len(names)))
+        for word, names in counted.items()
     }
+    return {group: tuple(Reached(name, _bars(name, reached)) for name in names) for group, names in GROUPS.items()}
+
+
+def _bars(name: str, reached: Mapping[str, tuple[Counter[str], int]]) -> tuple[Bar, ...]:
+    alike: dict[tuple[int, int], list[str]] = {}
+    for word, (counts, cases) in reached.items():
+        alike.setdefault((counts[name], cases), []).append(word)
+    return tuple(Bar(", ".join(words), number, bar(number / cases)) for (number, cases), words in alike.items())

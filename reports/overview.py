@@ -16,6 +16,9 @@ from reports.runs import Run
 from reports.shown import shown
 from reports.words import counted
 
+NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
+"""Of a campaign that has only begun."""
+
 
 @frozen
 class Cell:
@@ -58,7 +61,7 @@ def columns(runs: Sequence[Run]) -> tuple[Column, ...]:
 
 def _column(run: Run, *, several: bool) -> Column:
     tally = run.tally
-    verdict, because = tally.verdict
+    verdict, because = tally.verdict if tally.judged else NOTHING
     if not tally.ended:
         because = f"Not finished: {len(tally.judged)} of {len(plan_of(run.began))} cases so far. {because}"
     info = run.began.description.info
@@ -104,7 +107,7 @@ def _claims(run: Run) -> str:
 def _cell(run: Run, number: int) -> Cell:
     promise = tuple(PROMISES)[number]
     tally = run.tally
-    verdict = tally.promise(promise)
+    verdict = tally.promise(promise) if tally.judged else NOTHING[0]
     if verdict == "violates":
         broken = sum(1 for _ in tally.violations(promise))
         link = f"#x-{run.slug}-{number}" if promise in tally.shrunk else f"#cases-{run.slug}"

@@ -231,8 +231,8 @@ def _recoveries(canvas: Canvas) -> Iterator[Markup]:
     for act, (column, _) in canvas.layout.placed:
         if act.do == "recover":
             x = canvas.x(column)
-            yield path(f"M{number(x)} {number(TOP - 4)}V{number(canvas.bottom)}", title="recovery")
-            yield text(x, TOP - 7, "↻", "c")
+            yield path(f"M{number(x)} {number(TOP - 10)}V{number(canvas.bottom)}", title="recovery")
+            yield text(x, TOP - 12, "↻", "c")
 
 
 def _looks(canvas: Canvas) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """The report as a page: what it says, that its links lead somewhere, and that it is made of the folder alone."""
 
 import re
+import shutil
 
 import pytest
 
@@ -127,6 +128,19 @@ def test_a_campaign_that_has_not_ended_says_how_far_it_is(tmp_path):
     journal = folder / "journal.jsonl"
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:3]))
     assert "Not finished: 2 of 38 cases so far." in page(folder).text
+
+
+def test_a_campaign_that_has_only_begun_says_nothing_of_its_engine(both, tmp_path):
+    folder = shutil.copytree(both, tmp_path / "begun")
+    journal = folder / "reference" / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:1]))
+    column = report(folder).columns[1]
+    assert (column.verdict, {cell.verdict for cell in column.cells}) == ("inconclusive", {"inconclusive"})
+
+
+def test_engines_that_reached_the_same_share_a_bar(both):
+    (chain,) = [each for each in report(both).coverage["Graphs"] if each.name == "a chain"]
+    assert [each.words for each in chain.bars] == ["mutant:in-flight-kept, reference"]
 
 
 def test_an_engine_that_was_given_up_is_in_error(tmp_path):
