@@ -12,6 +12,7 @@ It is run as a script, and knows nothing of this project.
 import ctypes
 import json
 import os
+import platform
 import resource
 import selectors
 import shutil
@@ -35,6 +36,15 @@ SHARE = 20
 LONGEST_LOG = 8 * 2**20
 """Bytes; then the log is begun anew, and the one before it is kept."""
 
+OWNER = "CONFORMANCE_OWNER"
+"""In the environment of all that is started: who ends it."""
+
+MARK = ".owner"
+"""In a temporary folder: who removes it."""
+
+GRACE = 4.0
+"""Seconds for an engine that minds being asked to end; most do not, and do."""
+
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -54,6 +64,34 @@ class Log:
             self._file = self._path.open("ab")
         self._file.write(said)
         self._file.flush()
+
+
+def identity(process: int | None = None) -> str:
+    """
+    Who a process is, and no other will ever be: the machine (and which part of it sees its number), its number, and
+    when it was started. It is no identity of anybody if there is no such process, or what is left of it is a zombie.
+    """
+    number = process or os.getpid()
+    machine = next((text for text in map(_text, ("/etc/machine-id", "/etc/hostname")) if text), platform.node())
+    with suppress(OSError):
+        machine += Path("/proc/self/ns/pid").readlink().name.removeprefix("pid:")
+    try:
+        one = psutil.Process(number)
+        if one.status() == psutil.STATUS_ZOMBIE:
+            return ""
+        stat = _text(f"/proc/{number}/stat")
+        # What psutil says of it follows the clock, which may be set; what Linux says does not.
+        begun = stat.rpartition(")")[2].split()[19] if stat else f"{one.create_time():.0f}"
+    except psutil.Error:
+        return ""
+    return f"{machine}/{number}/{begun}-{_text('/proc/sys/kernel/random/boot_id')[:8]}"
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
 
 
 def adopt_orphans() -> None:
@@ -93,6 +131,7 @@ def size(folder: Path) -> int:
 def guard(lifeline: socket.socket, log: Log, quota: int, command: list[str]) -> dict[str, object]:
     """Run a command until it ends or has to be ended, and say how that came."""
     scratch = Path(tempfile.mkdtemp(prefix="conformance-"))
+    (scratch / MARK).write_text(identity(), encoding="utf-8")
     try:
         return _watch(lifeline, log, quota, command, scratch)
     finally:
@@ -101,11 +140,12 @@ def guard(lifeline: socket.socket, log: Log, quota: int, command: list[str]) -> 
 
 
 def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], scratch: Path) -> dict[str, object]:
+    ours = size(scratch)
     try:
         engine = subprocess.Popen(  # noqa: S603 - the user names the command
             command,
             stderr=subprocess.PIPE,
-            env={**os.environ, "TMPDIR": str(scratch)},
+            env={**os.environ, "TMPDIR": str(scratch), OWNER: identity()},
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - there is one thread here
         )
@@ -124,6 +164,10 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
         while engine.poll() is None:
             ready = [key.fd for key, _ in selector.select(TICK)]
             if lifeline.fileno() in ready:
+                # What an engine has started elsewhere (containers), it has to end itself.
+                engine.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    engine.wait(GRACE)
                 return {"asked": True}
             if words in ready:
                 said = os.read(words, 1 << 16)
@@ -131,7 +175,7 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
                 if not said:
                     selector.unregister(words)
             if (began := monotonic()) >= weigh:
-                if size(scratch) > quota:
+                if size(scratch) - ours > quota:
                     return {"quota": quota}
                 weigh = max(began + TICK, began + SHARE * (monotonic() - began))
     end_all()  # What it left behind holds stderr open.

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from adapters import guard
+from adapters import guard, leftovers
 from conformance.codec import parse
 from conformance.codec.strict import LARGEST_FILE, whole
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
@@ -39,6 +39,7 @@ class Pipe:
     """One process, from its start to its end."""
 
     def __init__(self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA) -> None:
+        leftovers.remove()
         ours, theirs = socket.socketpair()
         self._lifeline = ours
         self._own_log = log is None

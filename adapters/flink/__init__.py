@@ -3,18 +3,24 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from adapters import leftovers
+from adapters.flink import image
 from adapters.flink.schedule import Group, groups
-from adapters.flink.setup import set_up
+from adapters.flink.setup import CONTAINERS, PROCESSES, set_up
 from adapters.jvm import java_home
 from conformance.engine import Capabilities, Description, Job
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
+
+if TYPE_CHECKING:
+    from adapters.flink.cluster import Cluster
 
 BATCH = 48
 """Cases that are given to it at once."""
@@ -46,24 +52,48 @@ class Flink:
             flink = version("apache-flink")
         except PackageNotFoundError:
             raise EngineUnavailable(_MISSING) from None
-        from adapters.flink.cluster import Client, Embedded  # noqa: PLC0415 - what follows needs PyFlink
+        from adapters.flink.cluster import Client  # noqa: PLC0415 - what follows needs PyFlink
 
+        leftovers.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
-        self._client = Client(self._folder, java_home("flink", self._folder))
-        self._cluster = Embedded(self._client)
+        leftovers.mark(self._folder)
+        java = java_home("flink", self._folder)
+        self._client = Client(self._folder, java)
+        self._cluster = self._place(java)
         self._info = EngineInfo("flink", flink, self._setup.settings)
         return Description(
             self._info,
-            Capabilities(failures=["crash", "restart"], branches=self._setup.is_parallel),
+            Capabilities(failures=self._cluster.failures, branches=self._setup.is_parallel),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
             atomic=False,
             snapshots=self._setup.snapshots,  # type: ignore[arg-type]
             batch=BATCH,
         )
 
+    def places(self) -> dict[str, str]:
+        """Where else it can run, and if it cannot, why."""
+        try:
+            image.check()
+        except EngineUnavailable as error:
+            return {PROCESSES: "", CONTAINERS: str(error)}
+        return {PROCESSES: "", CONTAINERS: ""}
+
+    def _place(self, java: Mapping[str, str]) -> "Cluster":
+        from adapters.flink.cluster import Embedded  # noqa: PLC0415
+        from adapters.flink.containers import Containers  # noqa: PLC0415
+        from adapters.flink.processes import Processes  # noqa: PLC0415
+
+        assert self._folder is not None  # noqa: S101 - it was made before
+        if self._setup.place == PROCESSES:
+            return Processes(self._folder, java)
+        if self._setup.place == CONTAINERS:
+            return Containers(self._folder)
+        return Embedded(self._client)
+
     def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
         waiting = groups(jobs)
-        with ThreadPoolExecutor(AT_ONCE) as threads:
+        # Where operators are spread over all the slots there are, a job leaves no room for another.
+        with ThreadPoolExecutor(AT_ONCE if self._cluster.groups == 1 else 1) as threads:
             running = {id(job): threads.submit(self._ran, group) for group in waiting for job in group.jobs[:1]}
             found = {id(job): running[id(group.jobs[0])] for group in waiting for job in group.jobs}
             for job in jobs:
@@ -71,9 +101,11 @@ class Flink:
 
     def _ran(self, group: Group) -> dict[int, Observations]:
         from adapters.flink.run import Run  # noqa: PLC0415
+        from adapters.flink.violence import has_standby  # noqa: PLC0415
 
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._numbers))
+        self._cluster.settle(sum(map(has_standby, group.jobs)))
         run = Run(group, self._setup, self._client, self._cluster, folder)
         run.go(AT_ONCE * group.jobs[0].seconds * (1 + (len(group.jobs) - 1) / 10))
         found = dict(zip(map(id, group.jobs), run.observations(self._info), strict=True))

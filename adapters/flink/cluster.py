@@ -34,6 +34,14 @@ class Cluster(Protocol):
 
     rest: Rest
     python: str
+    groups: int
+    """Slots that the operators of a job are spread over."""
+    failures: tuple[str, ...]
+    """What can be made to happen there."""
+
+    def settle(self, standbys: int) -> None:
+        """Be ready for the next job, with so many workers more than it needs."""
+        ...
 
     def stop(self) -> None:
         """End it."""
@@ -51,9 +59,8 @@ class Client:
         write_conf(conf, {}, f"-Djava.io.tmpdir={scratch} {options}")
         log.mkdir()
         scratch.mkdir()
-        # Python within a JVM knows nothing of the environment that we are in; so it is told where we find modules.
-        path = os.pathsep.join(each for each in sys.path if each and Path(each).exists())
-        os.environ.update({"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": path, **java})
+        given = {"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": python_path(), **java}
+        os.environ.update(given)
         from pyflink.java_gateway import get_gateway  # noqa: PLC0415 - it starts a JVM with the environment it finds
 
         self.gateway = get_gateway()
@@ -85,12 +92,17 @@ class Client:
             )
             environment = StreamExecutionEnvironment(made)
             environment.set_parallelism(1)
-            build(environment, cases, setup, built)
+            build(environment, cases, setup, built, groups=cluster.groups)
             return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:
         """End the JVM."""
         self.gateway.shutdown()
+
+
+def python_path() -> str:
+    """Python within a JVM knows nothing of the environment that we are in; so it is told where we find modules."""
+    return os.pathsep.join(str(Path(each).absolute()) for each in sys.path if each and Path(each).exists())
 
 
 def write_conf(folder: Path, settings: Mapping[str, Any], options: str = "") -> None:
@@ -111,6 +123,9 @@ def write_conf(folder: Path, settings: Mapping[str, Any], options: str = "") -> 
 class Embedded:
     """Flink's MiniCluster, in the JVM that builds the jobs."""
 
+    groups = 1
+    failures: tuple[str, ...] = ("crash", "restart")
+
     def __init__(self, client: Client) -> None:
         jvm = client.gateway.jvm
         conf = jvm.org.apache.flink.configuration.Configuration()
@@ -129,6 +144,9 @@ class Embedded:
         host, _, port = self._cluster.getRestAddress().get().getAuthority().partition(":")
         self.rest = Rest(host, int(port))
         self.python = sys.executable
+
+    def settle(self, standbys: int) -> None:
+        pass
 
     def stop(self) -> None:
         self._cluster.close()

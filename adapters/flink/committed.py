@@ -104,6 +104,10 @@ class Committed:
         """A job was stopped, and left a savepoint."""
         self.take((len(self.jobs) - 1, SAVEPOINT), savepoint / "_metadata")
 
+    def files(self, point: Point) -> list[Path]:
+        """The files that belong to a checkpoint."""
+        return [part.path for parts in self._parts.values() for part in parts if part.point == point]
+
     def ends(self, case: int) -> list[Point]:
         """The checkpoints that anything of a case belongs to: where epochs end, if they are Flink's own."""
         return sorted({part.point for (number, _), parts in self._parts.items() if number == case for part in parts})

@@ -13,6 +13,12 @@ from uuid import uuid4
 
 from attrs import define, field, frozen
 
+PATIENCE = 20.0
+"""Seconds that an operator is held back at the most, whatever became of those who hold it."""
+
+SLOWLY = "slowly"
+"""The mark that operators are not to begin yet."""
+
 
 @frozen
 class Desk:
@@ -46,6 +52,29 @@ class Desk:
             made = [Note(what, who, me, int(epoch), float(t)) for what, who, me, epoch, t in lines]
             return made, after + len(whole) + len(end)
         return [], after
+
+    def opened(self, who: str) -> str:
+        """
+        An operator is ready to begin, in a new incarnation. If somebody wants to strike while operators are restored,
+        it says that it is about to be, and takes its time.
+        """
+        me = uuid4().hex[:12]
+        if self.is_marked(SLOWLY):
+            self.wait("opens", who, me)
+        self.note("open", who, me)
+        return me
+
+    def wait(self, what: str, who: str, me: str, epoch: int = 0) -> None:
+        """An operator stands still until whoever drives the job has had enough of it."""
+        self.note(what, who, me, epoch)
+        until = time.monotonic() + PATIENCE
+        go_on = f"{what}-{me}-{epoch}" if what != "opens" else None
+        while time.monotonic() < until and (self.is_marked(SLOWLY) if go_on is None else not self.is_marked(go_on)):
+            time.sleep(0.001)
+
+    def unmark(self, name: str) -> None:
+        """Take a mark back."""
+        Path(self._path("marks", name)).unlink(missing_ok=True)
 
     def mark(self, name: str) -> None:
         """Let an operator do something."""
@@ -108,6 +137,8 @@ class Progress:
     """By operator, the last border that it has passed in it."""
     waiting: dict[tuple[str, str], tuple[str, int, float]] = field(factory=dict)
     """By operator and what it waits for: its incarnation, the epoch, and since when."""
+    opening: dict[str, str] = field(factory=dict)
+    """The operators that are about to be opened, and their incarnations to be."""
     newest: float = 0.0
     _read: int = 0
 
@@ -116,7 +147,10 @@ class Progress:
         notes, self._read = self.desk.notes(self._read)
         for note in notes:
             self.newest = note.t
-            if note.what == "open":
+            if note.what == "opens":
+                self.opening[note.who] = note.me
+            elif note.what == "open":
+                self.opening.pop(note.who, None)
                 self.me[note.who] = note.me
                 self.passed.pop(note.who, None)
                 self.waiting = {key: value for key, value in self.waiting.items() if key[0] != note.who}

@@ -1,6 +1,6 @@
 """Cases as a Flink job: every task an operator of its own, every observed stream into a file sink of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import count, takewhile
@@ -10,14 +10,17 @@ from typing import Any
 from attrs import frozen
 
 from adapters.flink.desk import Desk, Waits
-from adapters.flink.operators import ROW, Operator, Reader, Source, Spread
+from adapters.flink.operators import ROW, Brake, Operator, Reader, Source, Spread
 from adapters.flink.setup import Setup
 from conformance import branches
-from conformance.case import Case, Task
+from conformance.case import Case, Kill, Task
 from conformance.engine import Job
 
 BEGIN = "begin"
 """What the one file says that a case's sources begin on."""
+
+BRAKE, SINK = "brake", "sink"
+"""What operators are called that are neither a source nor a task."""
 
 RARELY_HOURS = 1
 
@@ -109,23 +112,44 @@ def _in_order(operators: Sequence[Tasks]) -> tuple[Tasks, ...]:
     return tuple(operators[number] for number in TopologicalSorter(needs).static_order())
 
 
-def build(environment: Any, cases: Sequence[Placed], setup: Setup, built: int) -> None:
+def build(environment: Any, cases: Sequence[Placed], setup: Setup, built: int, *, groups: int = 1) -> None:
     """
     Put the graphs of these cases into an environment. They share nothing, so each is a region of its own.
 
-    Where keyed sums have several subtasks, they have another number of them each time that a job is built.
+    Operators are dealt out to so many groups, each of which takes a slot for itself. Where keyed sums have several
+    subtasks, they have another number of them each time that a job is built.
     """
+    called = _dealt(groups) if groups > 1 else _called
     subtasks = FEWER + built % 2
     for placed in cases:
-        _build(environment, placed, own=setup.is_own, subtasks=subtasks)
+        _build(environment, placed, called, own=setup.is_own, subtasks=subtasks)
+        if any(isinstance(failure, Kill) for failure in placed.case.failures):
+            _add_brakes(environment, placed, groups)
 
 
-def _build(environment: Any, placed: Placed, *, own: bool, subtasks: int) -> None:
+def _dealt(groups: int) -> Callable[[Any, str], Any]:
+    numbers = count()
+    return lambda stream, name: _called(stream, name).slot_sharing_group(str(next(numbers) % groups))
+
+
+def _add_brakes(environment: Any, placed: Placed, groups: int) -> None:
+    """In every slot an operator by which a checkpoint can be kept from being complete."""
+    for number in range(groups):
+
+        def called(stream: Any, name: str, slot: str = str(number)) -> Any:
+            return _called(stream, name).slot_sharing_group(slot)
+
+        begin = _begin(environment, placed, f"{BEGIN}:{number}", called)
+        name = f"{BRAKE}:{number}"
+        called(_keyed([begin]).process(Brake(placed.desk, name), ROW), placed.named(name))
+
+
+def _build(environment: Any, placed: Placed, called: Callable[[Any, str], Any], *, own: bool, subtasks: int) -> None:
     streams: dict[str, Any] = {}
-    begin = _begin(environment, placed)
+    begin = _begin(environment, placed, BEGIN, called)
     for source in placed.case.graph.sources:
         played = _keyed([begin]).process(Source(placed.desk, source, placed.case.inputs[source], own=own), ROW)
-        streams[source] = _called(played, placed.named(f"source:{source}"))
+        streams[source] = called(played, placed.named(f"source:{source}"))
     for tasks in placed.operators:
         readers = {key: tasks.reader(key, placed.waits) for key in range(len(tasks.last))}
         if len(readers) == 1:
@@ -134,6 +158,7 @@ def _build(environment: Any, placed: Placed, *, own: bool, subtasks: int) -> Non
             )
         else:
             keys = _keys(len(readers))
+            # Where their producer is, so that it is the keyed sum itself that aligns its inputs.
             spread = [
                 _called(streams[stream].process(Spread(keys), ROW), placed.named(f"{tasks.name}:{stream}"))
                 for stream in tasks.inputs
@@ -141,17 +166,17 @@ def _build(environment: Any, placed: Placed, *, own: bool, subtasks: int) -> Non
             by_key = {keys[number]: reader for number, reader in readers.items()}
             made = _keyed(spread).process(Operator(placed.desk, by_key, placed.case.failures), ROW)
             made.set_parallelism(subtasks)
-        made = _called(made, placed.named(tasks.name))
+        made = called(made, placed.named(tasks.name))
         streams |= dict.fromkeys(tasks.outputs, made)
     for stream in sorted({placed.tap(stream) for stream in placed.streams}):
-        _called(streams[stream].sink_to(_file_sink(placed.sink(stream))), placed.named(f"sink:{stream}"))
+        called(streams[stream].sink_to(_file_sink(placed.sink(stream))), placed.named(f"{SINK}:{stream}"))
 
 
 def _called(stream: Any, name: str) -> Any:
     return stream.name(name).uid(name)
 
 
-def _begin(environment: Any, placed: Placed) -> Any:
+def _begin(environment: Any, placed: Placed, name: str, called: Callable[[Any, str], Any]) -> Any:
     """
     What all sources of a case begin on: a folder with one file of one line, which Flink goes on watching.
 
@@ -165,8 +190,9 @@ def _begin(environment: Any, placed: Placed) -> Any:
     (folder / BEGIN).write_text(f"{BEGIN}\n", encoding="ascii")
     watched = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
     source = watched.monitor_continuously(Duration.of_hours(RARELY_HOURS)).build()
-    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), placed.named(BEGIN))
-    return _called(lines.map(_row, ROW), placed.named("begun"))
+    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), placed.named(name))
+    lines = called(lines, placed.named(name))
+    return called(lines.map(_row, ROW), placed.named(f"{name}-said"))
 
 
 def _row(line: str) -> Any:

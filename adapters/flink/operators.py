@@ -12,10 +12,8 @@ what was done, marks that something may be, and for each failure that it has str
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from uuid import uuid4
 
 from attrs import frozen
 from pyflink.common import Row
@@ -37,9 +35,6 @@ POLL = 15
 
 RARELY = 200
 """Milliseconds between two looks of one that has played all it has, so that Flink has something of it to restore."""
-
-PATIENCE = 20.0
-"""Seconds that a task is held back at the most, whatever became of those who hold it."""
 
 
 class Injected(RuntimeError):
@@ -69,8 +64,7 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
     def open(self, runtime_context: RuntimeContext) -> None:
         self._position = runtime_context.get_state(ValueStateDescriptor("position", Types.STRING()))
         self._is_restored = False
-        self._me = uuid4().hex[:12]
-        self._desk.note("open", f"source:{self._stream}", self._me)
+        self._me = self._desk.opened(f"source:{self._stream}")
 
     def process_element(self, value: Any, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
         """The word to begin."""
@@ -82,6 +76,8 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
         if not self._is_restored:
             self._is_restored = True
             self._desk.note("border", f"source:{self._stream}", self._me, epoch - 1)
+        if self._desk.is_marked(f"back-{self._me}"):
+            raise Injected(f"source {self._stream} has gone too far, as a checkpoint has failed")
         if epoch > len(self._epochs):
             self._again(ctx, RARELY)
         elif self._own or self._desk.is_marked(f"go-{epoch}") or self._desk.is_marked(f"ahead-{self._me}-{epoch}"):
@@ -98,8 +94,6 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
             if not place:
                 self._desk.note("border", f"source:{self._stream}", self._me, epoch - 1)
             self._again(ctx)
-        elif self._desk.is_marked(f"back-{self._me}"):
-            raise Injected(f"source {self._stream} has gone too far, as a checkpoint has failed")
         else:
             self._again(ctx)
 
@@ -160,18 +154,17 @@ class Operator(KeyedProcessFunction):  # type: ignore[misc]
 
     def open(self, runtime_context: RuntimeContext) -> None:
         self._state = runtime_context.get_state(ValueStateDescriptor("state", Types.STRING()))
-        self._me = uuid4().hex[:12]
         self._handled: dict[tuple[str, int], int] = {}
         self._waited: set[tuple[str, str, int]] = set()
-        self._opened: set[str] = set()
+        self._me: dict[str, str] = {}
         if len(self._tasks) == 1:
             self._begin(self._tasks[0])
 
-    def _begin(self, reader: "Reader") -> None:
-        """Which of several tasks are here is known when something comes for them."""
-        if reader.name not in self._opened:
-            self._opened.add(reader.name)
-            self._desk.note("open", reader.name, self._me)
+    def _begin(self, reader: "Reader") -> str:
+        """The incarnation of a task. Which of several tasks are here is known when something comes for them."""
+        if reader.name not in self._me:
+            self._me[reader.name] = self._desk.opened(reader.name)
+        return self._me[reader.name]
 
     def process_element(self, value: str, ctx: Any) -> Iterator[Row]:
         stream, epoch, *event = json.loads(value)
@@ -203,7 +196,7 @@ class Operator(KeyedProcessFunction):  # type: ignore[misc]
                     self._wait(reader, "borders", epoch)
                 self._strike(reader, epoch, BORDER, self._handled.get((reader.name, epoch), 0))
                 yield text(reader.output, epoch)
-                self._desk.note("border", reader.name, self._me, epoch)
+                self._desk.note("border", reader.name, self._begin(reader), epoch)
         self._state.update(json.dumps([dump(state), borders]))
 
     def _wait(self, reader: "Reader", what: str, epoch: int) -> None:
@@ -211,10 +204,7 @@ class Operator(KeyedProcessFunction):  # type: ignore[misc]
         if (reader.name, what, epoch) in self._waited:
             return
         self._waited.add((reader.name, what, epoch))
-        self._desk.note(what, reader.name, self._me, epoch)
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and not self._desk.is_marked(f"{what}-{self._me}-{epoch}"):
-            time.sleep(0.001)
+        self._desk.wait(what, reader.name, self._begin(reader), epoch)
 
     def _strike(self, reader: "Reader", epoch: int, place: int | str, handled: int) -> None:
         """A task is about to handle an event, or to pass a border: crash, if that is what the case asks for now."""
@@ -228,6 +218,33 @@ class Operator(KeyedProcessFunction):  # type: ignore[misc]
                     if self._desk.strike(number, f"an exception in {where} (process {os.getpid()})"):
                         raise Injected(where)
             return
+
+
+class Brake(KeyedProcessFunction):  # type: ignore[misc]
+    """
+    No part of a case: while it stands still, it lets no checkpoint by, and so none is complete.
+
+    It stands still when there is a mark that it is to, until it is let go.
+    """
+
+    def __init__(self, desk: Desk, name: str) -> None:
+        self._desk = desk
+        self._name = name
+
+    def open(self, runtime_context: RuntimeContext) -> None:  # noqa: ARG002
+        self._me = self._desk.opened(self._name)
+        self._times = 0
+
+    def process_element(self, value: Any, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        Source._again(ctx)  # noqa: SLF001 - as a source does
+        yield from ()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
+        if self._desk.is_marked(f"{self._name}-{self._me}-{self._times}"):
+            self._desk.wait("brakes", self._name, self._me, self._times)
+            self._times += 1
+        Source._again(ctx)  # noqa: SLF001 - as a source does
+        yield from ()
 
 
 def _words(place: int | str) -> str:

@@ -25,6 +25,11 @@ class Rest:
         self.port = port
         self._own = threading.local()
 
+    def move(self, host: str, port: int) -> None:
+        """It is somewhere else now."""
+        if (host, port) != (self.host, self.port):
+            self.host, self.port, self._own = host, port, threading.local()
+
     def get(self, path: str) -> Any:
         """Ask for something."""
         return self.ask("GET", path)

@@ -14,6 +14,7 @@ from adapters.flink.job import Placed, placed
 from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
+from adapters.flink.violence import Violence
 from conformance.case import Failure, Restart
 from conformance.codec import digest
 from conformance.engine import Job
@@ -92,8 +93,10 @@ class Run:
         self._begun = time()
         self.cases = [self._ran(number, job, folder) for number, job in enumerate(group.jobs)]
         self._committed = Committed(folder)
+        self._violence = Violence(group.jobs[0], self.cases[0].placed, self.cases[0].progress, cluster, self._committed)
         self._closed: list[Point] = []
         self._pending: Pending | None = None
+        self._sent_back: set[str] = set()
         self._not_before = 0.0
         self._looked = 0.0
         self._vertices: dict[str, str] = {}
@@ -124,6 +127,7 @@ class Run:
                 sleep(LOOK)
             self._observe(last=True)
         finally:
+            self._violence.end()
             self._end()
 
     def _submit(self, savepoint: Path | None) -> None:
@@ -165,6 +169,7 @@ class Run:
         elif self._is_time_for_a_checkpoint():
             self._checkpoint()
         self._let_go()
+        self._violence.step(len(self.cases[0].fired), len(self._closed))
         if monotonic() > self._looked + SHOWN:
             self._observe()
         self._restart_if_due()
@@ -174,6 +179,10 @@ class Run:
     def _is_time_for_a_checkpoint(self) -> bool:
         epoch = len(self._closed) + 1
         if self._setup.is_own or epoch > self._epochs or monotonic() < self._not_before:
+            return False
+        if self._violence.holds_back(epoch):
+            return False
+        if any(me in self._sent_back for ran in self.cases for me in ran.incarnations().values()):
             return False
         if self._setup.mode == UNALIGNED and not all(
             ran.has_passed(epoch) for ran in self.cases if ran.job.case.epochs == epoch
@@ -202,6 +211,7 @@ class Run:
         """
         if self._pending is not None:
             for desk, sources in self._pending.ahead:
+                self._sent_back.update(sources)
                 for me in sources:
                     desk.mark(f"back-{me}")
         self._pending = None
@@ -278,6 +288,8 @@ class Run:
         """Let tasks go on that are held back, once all others have gone as far as they can without them."""
         for ran in self.cases:
             for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
+                if self._violence.holds(what, epoch):
+                    continue
                 quiet = time() - max(ran.progress.newest, since)
                 if self._may_get_ahead(ran, epoch) and epoch > len(self._closed):
                     others = ran.placed.tasks & set(

@@ -30,6 +30,7 @@ COMMANDS = {
     "engines": ("conformance.cli.engines:engines", "What can run here, what cannot and why."),
     "mutants": ("conformance.cli.mutants:mutants", "The sensitivity of the suite: broken engines, convicted or not."),
     "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),
+    "flink-image": ("conformance.cli.flink_image:flink_image", "Build the image that flink:containers runs."),
     "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
 }
 

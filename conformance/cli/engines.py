@@ -17,7 +17,7 @@ from conformance.registry import engine, names
 def engines(as_json: bool) -> None:
     """Every installed engine: what it can do, or why it cannot run here."""
     for name in names():
-        description, why = _try(name)
+        description, places, why = _try(name)
         if as_json:
             click.echo(json.dumps(_encode(name, description, why)))
         elif description is None:
@@ -26,17 +26,27 @@ def engines(as_json: bool) -> None:
             can = description.capabilities
             failures = ", ".join(sorted(can.failures)) or "none"
             say(f"{name} {description.info.version}: ready; failures: {failures}; programs: {len(can.programs)} of 10")
+        for place, because in places.items():
+            if as_json:
+                click.echo(
+                    json.dumps({"engine": place, "ready": not because} | ({"because": because} if because else {}))
+                )
+            else:
+                say(f"{place}: {because or 'ready'}")
 
 
-def _try(name: str) -> tuple[Description | None, str]:
+def _try(name: str) -> tuple[Description | None, dict[str, str], str]:
     try:
         made = engine(name)
     except UnknownEngine as error:
-        return None, f"wants a setting: {error}"
+        return None, {}, f"wants a setting: {error}"
     try:
-        return made.start(), ""
+        description = made.start()
+        # An engine that can run in other places, too, says which; they are not started.
+        others: dict[str, str] = getattr(made, "places", dict)()
+        return description, {f"{name}:{place}": why for place, why in others.items()}, ""
     except ConformanceError as error:
-        return None, str(error)
+        return None, {}, str(error)
     finally:
         made.stop()
 

@@ -1,0 +1,45 @@
+"""What kills and partitions are to do, wherever Flink runs."""
+
+from contextlib import contextmanager
+
+from attrs import evolve
+
+from adapters.flink import Flink
+from conformance.case import Crash, Kill
+from conformance.engine import Job
+from conformance.judge import Budget, Conforms, judge
+from generators import corpus
+
+CASE = evolve(corpus()["paper-observed-execution"], failures=(), holds=())
+
+EVIDENCE = {
+    "processing": r"epoch 2 was in flight: .* had been played.*, and no checkpoint had been asked for",
+    "snapshot": r"checkpoint \d+ was under way: \d+ of \d+ tasks were done with it",
+    "commit": r"checkpoint \d+ was complete, and [1-9]\d* of its \d+ files were not there",
+    "recovery": r"[1-9]\d* of \d+ tasks were being restored after failure 0",
+}
+
+
+@contextmanager
+def running(*settings):
+    engine = Flink(settings)
+    try:
+        yield engine, engine.start()
+    finally:
+        engine.stop()
+
+
+def failing(target, phase):
+    """A case in which somebody is killed."""
+    before = [Crash("first", 2, 1)] if phase == "recovery" else []
+    return evolve(CASE, failures=(*before, Kill(target, 2, phase)))
+
+
+def seen_of(engine, case, seed=0):
+    """What was seen of a case, which conforms, and whose failures have all struck."""
+    (seen,) = engine.run([Job(case, seconds=300, seed=seed)])
+    assert seen.end == "completed", seen.message
+    assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), seen.fired
+    verdict = judge(case, seen, Budget(steps=150_000))
+    assert isinstance(verdict, Conforms), verdict
+    return seen
