@@ -8,7 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from adapters.stdio import Stdio
+from adapters.stdio import Patience, Stdio
+from adapters.transcript import Hears
 from conformance.registry import engine
 
 
@@ -21,11 +22,14 @@ def own_process(module: str, *arguments: str) -> list[str]:
 class Hosted(Stdio):
     """Any engine by its name, in a process of its own."""
 
-    def __init__(self, word: str, *, log: Path | None = None) -> None:
+    def __init__(
+        self, word: str, *, log: Path | None = None, hears: Hears | None = None, patience: Patience | None = None
+    ) -> None:
         name, _, command = word.partition(":")
         if name == "stdio":
-            super().__init__([command], log=log)
+            super().__init__([command], log=log, hears=hears, patience=patience)
         else:
             if name != "python":
                 engine(word)  # An unknown name or setting is refused here and now.
-            super().__init__([], log=log, command=own_process("adapters.serve", word), ahead=True)
+            served = own_process("adapters.serve", word)
+            super().__init__([], log=log, command=served, ahead=True, hears=hears, patience=patience)

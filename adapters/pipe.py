@@ -7,6 +7,7 @@ Nothing here waits without a deadline: the process may not read, not answer, ans
 import json
 import os
 import selectors
+import shlex
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from time import monotonic
 from typing import Any
 
 from adapters import guard, leftovers
+from adapters.transcript import Clock, Hears
 from conformance.codec import parse
 from conformance.codec.strict import LARGEST_FILE, whole
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
@@ -38,8 +40,12 @@ CHUNK = 1 << 16
 class Pipe:
     """One process, from its start to its end."""
 
-    def __init__(self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA) -> None:
+    def __init__(
+        self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA, hears: Hears | None = None
+    ) -> None:
         leftovers.remove()
+        self._transcript = Clock(hears)
+        self._transcript.remark(f"started: {shlex.join(command)}")
         ours, theirs = socket.socketpair()
         self._lifeline = ours
         self._own_log = log is None
@@ -64,14 +70,18 @@ class Pipe:
         self._searched = 0
         self.received = 0
         self.over = False
+        self.exit_code: int | None = None
 
     def send(self, message: dict[str, Any]) -> None:
         """Say something. It goes out while we wait for an answer, so a process that does not read cannot hold us."""
-        self._unsent += json.dumps(message).encode("ascii") + b"\n"
+        line = json.dumps(message).encode("ascii")
+        self._transcript.sent(line)
+        self._unsent += line + b"\n"
 
     def receive(self, until: float) -> Any:
         """The next line as JSON; `until` is on the monotonic clock."""
         line = self._line(until)
+        self._transcript.received(line)
         try:
             return whole(parse(line.decode("utf-8")))
         except UnicodeDecodeError as error:
@@ -113,16 +123,26 @@ class Pipe:
             self._unread += said
             self.received += len(said)
         elif not ready:
-            raise self.failed("it let its deadline pass")
+            raise self.failed(f"it let its deadline pass{self._half_a_line}")
+
+    @property
+    def _half_a_line(self) -> str:
+        """What an adapter that ends no line, or keeps some of it back, has said so far."""
+        unread = bytes(self._unread[:100]).decode("utf-8", "backslashreplace")
+        return f", with a line that it has not ended: {quote(unread)}" if unread else ""
+
+    def _told(self) -> dict[str, Any]:
+        """After its output has closed: what the guard says of it; nothing, if that takes too long."""
+        self._lifeline.settimeout(GRACE)
+        told = self._lifeline.recv(CHUNK)
+        ended: dict[str, Any] = json.loads(told) if told else {}
+        return ended
 
     def _how_it_ended(self) -> str:
-        """After its output has closed: what the guard says of it."""
-        self._lifeline.settimeout(GRACE)
         try:
-            told = self._lifeline.recv(CHUNK)
+            ended = self._told()
         except TimeoutError:
             return "it closed its output"
-        ended = json.loads(told) if told else {}
         match ended:
             case {"cannot": why}:
                 raise EngineUnavailable(f"its command cannot be run: {why}. Is it on the PATH, and executable?")
@@ -132,11 +152,12 @@ class Pipe:
                 known = {each.value: each.name for each in signal.Signals}
                 return f"it was ended by {known.get(-code, f'signal {-code}')}"
             case {"exit": code}:
-                return f"it ended early, with exit code {code}"
+                return f"it ended early, with exit code {code}{self._half_a_line}"
         return "it ended early"
 
     def failed(self, how: str) -> EngineFailed:
         """End the process; what it did, with its last words."""
+        self._transcript.remark(how)
         self.end()
         return EngineFailed(how + self._last_words)
 
@@ -152,6 +173,7 @@ class Pipe:
         self.over = True
         if in_order:
             self._close_in_order()
+            self._transcript.remark("it had to be ended" if self.exit_code is None else f"exit code {self.exit_code}")
         self._lifeline.close()
         with suppress(subprocess.TimeoutExpired):
             # A guard that takes longer has much to clean up; it goes on without us, and ends when it is done.
@@ -165,12 +187,14 @@ class Pipe:
             self.log.with_name(f"{self.log.name}.1").unlink(missing_ok=True)
 
     def _close_in_order(self) -> None:
+        """Its own exit code is known only if it ended by itself, and in time."""
         until = monotonic() + GRACE
         with suppress(EngineFailed, EngineUnavailable, OSError, subprocess.TimeoutExpired):
             while self._unsent:
                 self._wait(until)
             self._in.close()
             self._process.wait(max(0.0, until - monotonic()))
+            self.exit_code = self._told().get("exit")
         # (A process that says more, or does not end, is ended with the lifeline.)
 
     _last_words: str = ""

@@ -7,14 +7,16 @@ it has its deadline for every line, and a case as long as its own deadline allow
 
 import shlex
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from attrs import define, field, frozen
 
 from adapters.pipe import QUOTA, Pipe
+from adapters.transcript import Hears
 from conformance.codec import digest
 from conformance.codec.protocol import (
     START,
@@ -70,6 +72,7 @@ class Stdio:
         log: Path | None = None,
         patience: Patience | None = None,
         quota: int = QUOTA,
+        hears: Hears | None = None,
     ) -> None:
         try:
             self._command = [*command, *(part for setting in settings for part in shlex.split(setting))]
@@ -81,19 +84,20 @@ class Stdio:
         self._ahead = ahead
         self._log = log
         self._quota = quota
+        self._hears = hears
         self._pipe: Pipe | None = None
         self._description: Description | None = None
         self._next = 0
         self._killed = False
         self._changing = threading.Lock()
 
-    def start(self) -> Description:
+    def start(self, greeting: Mapping[str, Any] = START) -> Description:
         self.stop()
         with self._changing:
             if self._killed:
                 raise EngineFailed("it was told to end")
-            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota)
-        pipe.send(START)
+            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota, hears=self._hears)
+        pipe.send(dict(greeting))
         try:
             self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
         except Malformed as refused:
@@ -159,7 +163,11 @@ class Stdio:
         if self._pipe is not None:
             self._pipe.send(STOP)
             self._pipe.end(in_order=True)
+            self.exit_code = self._pipe.exit_code
             self._pipe = None
+
+    exit_code: int | None = None
+    """With what it ended when it was last told to stop; None if it did not."""
 
     def kill(self) -> None:
         """End it at once and for good, from any thread; whoever waits for an answer gets an error."""

@@ -21,3 +21,7 @@ on = click.option(
     metavar="MASTER",
     help="Do the model's work on Spark: local[N], local[*], local-cluster[n,c,mb] or spark://HOST:PORT.",
 )
+
+transcript = click.option(
+    "--transcript", type=FILE, metavar="FILE", help="Write every line that is said, each way, there; a new file."
+)

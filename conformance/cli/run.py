@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from adapters.hosted import Hosted
+from adapters.transcript import Transcript
 from conformance.case import Case
 from conformance.cli.folders import make_new
-from conformance.cli.options import FILE, as_json, seconds
+from conformance.cli.options import FILE, as_json, seconds, transcript
 from conformance.cli.say import say
 from conformance.cli.shown import exit_code, show, worst
 from conformance.codec import digest, encode_observations, read_case, write_text
@@ -28,6 +29,7 @@ from conformance.observation import Observations
 )
 @click.option("--sinks", is_flag=True, help="Observe the sinks only.")
 @click.option("--save", type=FILE, help="Write what was observed there, a file for each engine; a new or empty folder.")
+@transcript
 @seconds
 @as_json
 def run(
@@ -36,12 +38,14 @@ def run(
     seed: int,
     sinks: bool,
     save: Path | None,
+    transcript: Path | None,
     seconds: float,
     as_json: bool,
 ) -> int:
     """Run CASE on each of ENGINES and judge what it let us see."""
     read = read_case(case)
-    named = [(word, Hosted(word)) for word in engines]
+    hears = Transcript(transcript) if transcript is not None else None
+    named = [(word, Hosted(word, hears=hears)) for word in engines]
     if save is not None:
         make_new(save)
     job = Job(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)

@@ -20,6 +20,7 @@ from conformance.observation import ENDS, End, EngineInfo, Fired, Observation, O
 from conformance.programs import PROGRAMS
 
 PROTOCOL = 1
+"""The newest that we speak. We speak all before it, too."""
 
 START: dict[str, Any] = {"do": "start", "protocol": PROTOCOL}
 STOP: dict[str, Any] = {"do": "stop"}
@@ -98,19 +99,10 @@ def decode_description(value: object) -> Description:
         raise EngineUnavailable(why)
     if isinstance(why := refusal.get("unknown"), str):
         raise UnknownEngine(why)
-    optional = (
-        "epochs",
-        "atomic",
-        "snapshots",
-        "failures",
-        "programs",
-        "holds",
-        "most_tasks",
-        "most_events",
-        "branches",
-        "batch",
-    )
-    fields = fields_of(value, required=("engine",), optional=optional)
+    _check_protocol(refusal.get("protocol", 1))
+    claims = ("epochs", "atomic", "snapshots")
+    can = ("failures", "programs", "holds", "most_tasks", "most_events", "branches", "batch")
+    fields = fields_of(value, required=("engine",), optional=("protocol", *claims, *can))
     with inside("engine"):
         info = EngineInfo(**fields_of(fields["engine"], required=("name",), optional=("version", "settings")))
     capabilities = Capabilities(
@@ -124,9 +116,20 @@ def decode_description(value: object) -> Description:
     for name in ("holds", "branches"):
         if not isinstance(said := getattr(capabilities, name), bool):
             raise Malformed(quote(said), "true or false", path=(name,))
-    claims = {name: fields[name] for name in ("epochs", "atomic", "snapshots") if name in fields}
-    Observations("", (), **claims)  # Who claims what no observations can be is refused here, not case by case.
-    return Description(info, capabilities, **claims, batch=_count("batch", fields) or 1)
+    claimed = {name: fields[name] for name in claims if name in fields}
+    Observations("", (), **claimed)  # Who claims what no observations can be is refused here, not case by case.
+    return Description(info, capabilities, **claimed, batch=_count("batch", fields) or 1)
+
+
+def _check_protocol(spoken: object) -> None:
+    """Before anything else: an answer in a protocol that we do not know may have any fields."""
+    if type(spoken) is not int or spoken < 1:
+        raise Malformed(quote(spoken), "the number of a protocol, from 1", path=("protocol",))
+    if spoken > PROTOCOL:
+        raise EngineUnavailable(
+            f"it answers in protocol {spoken}, and the newest that was offered is {PROTOCOL}: "
+            f"install a newer dataflow-conformance, or have the adapter answer in protocol {PROTOCOL}"
+        )
 
 
 def _known(name: str, value: object, known: tuple[str, ...]) -> frozenset[str]:

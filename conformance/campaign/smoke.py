@@ -1,0 +1,153 @@
+"""
+A smoke run: what an adapter's author wants to know before anything else, one thing after the other.
+
+It is strict where a campaign is, and goes on where a campaign would give up: after every mistake the adapter is started
+anew, so that all of them are told at once, each with the lines that were said.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
+
+from attrs import evolve, frozen
+
+from adapters.hosted import Hosted
+from adapters.stdio import Patience
+from adapters.transcript import Hears, Said
+from conformance.campaign.judging import outcome
+from conformance.campaign.trials import Trial, trials
+from conformance.codec.protocol import PROTOCOL
+from conformance.engine import Description, Job
+from conformance.errors import ConformanceError, EngineFailed
+from conformance.observation import Observations
+
+Standing: TypeAlias = Literal["ok", "wrong", "violates"]
+"""Violates: the protocol is kept, and what was observed is no failure-free execution's."""
+
+NEWER = {"do": "start", "protocol": PROTOCOL + 1, "from_the_future": True}
+
+HINTS = {
+    "deadline pass": "Does it end every line, and flush it?",
+    "no answer": "Only answers belong on stdout, one JSON object a line; what is for people belongs on stderr.",
+    "ended early": "After an answer it has to wait for the next line; the end of its input is the end.",
+    "expected the id": "Every answer has the id of the request that it answers.",
+    "at least every sink": "An observation shows every stream that was asked for in `streams`.",
+    "did not fire": "It says `fired` when one has happened; what it cannot make happen does not belong in `failures`.",
+    "the streams of the first": "All observations of a case show the same streams; an empty list says: nothing yet.",
+}
+
+
+@frozen
+class Check:
+    """One thing that was tried, what came of it, and, if it was wrong, what was said."""
+
+    name: str
+    standing: Standing = "ok"
+    because: tuple[str, ...] = ()
+    said: tuple[Said, ...] = ()
+
+
+class Smoke:
+    """One engine, tried in everything that it says it can do."""
+
+    def __init__(self, word: str, *, seconds: float, hears: Hears | None = None) -> None:
+        self._engine = Hosted(word, hears=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
+        self._also = hears
+        self._seconds = seconds
+        self._said: list[Said] = []
+        self._running = False
+        self.description: Description | None = None
+
+    def _hear(self, said: Said) -> None:
+        self._said.append(said)
+        if self._also is not None:
+            self._also(said)
+
+    def checks(self) -> Iterator[Check]:
+        """One after the other. If it cannot be started, that is all there is to say."""
+        try:
+            yield self._tried("it starts, and says what it is", self._start)
+            if self.description is None:
+                return
+            yield self._tried("it ends when it is told to", self._stop)
+            yield self._tried(f"it answers a suite that offers protocol {PROTOCOL + 1}", self._start_newer)
+            self._engine.stop()
+            for trial in trials(self.description.capabilities):
+                yield self._tried(trial.name, lambda trial=trial: self._try(trial))  # type: ignore[misc]
+            if self.description.batch > 1:
+                yield self._tried("several cases at once", self._try_together)
+        finally:
+            self._engine.kill()
+            self._engine.stop()
+
+    def _tried(self, name: str, attempt: Callable[[], Check | None]) -> Check:
+        self._said.clear()
+        try:
+            found = attempt()
+        except ConformanceError as error:
+            self._running = False
+            found = Check(name, "wrong", _with_hint(str(error)))
+        if found is None:
+            return Check(name)
+        return evolve(found, name=name, said=tuple(said for said in self._said if said.way != "--"))
+
+    def _start(self) -> None:
+        self.description = self._engine.start()
+
+    def _stop(self) -> None:
+        self._engine.stop()
+        if self._engine.exit_code is None:
+            raise EngineFailed("it does not end, and had to be ended")
+        if self._engine.exit_code != 0:
+            raise EngineFailed(f"it ended with exit code {self._engine.exit_code}, where 0 means that all is well")
+
+    def _start_newer(self) -> None:
+        """A suite that knows more asks with more; an adapter answers in what it knows, and ignores the rest."""
+        if self._engine.start(NEWER) != self.description:
+            raise EngineFailed("it says something else of itself than when it was asked in its own protocol")
+
+    def _job(self, trial: Trial) -> Job:
+        assert self.description is not None  # noqa: S101 - it was started
+        graph = trial.case.graph
+        streams = frozenset(graph.sinks if trial.sinks_only else graph.streams)
+        return self.description.suited(Job(trial.case, streams, seconds=self._seconds))
+
+    def _run(self, jobs: list[Job]) -> list[Observations]:
+        if not self._running:
+            self._engine.start()
+            self._running = True
+            self._said.clear()
+        return list(self._engine.run(jobs))
+
+    def _try(self, trial: Trial) -> Check | None:
+        job = self._job(trial)
+        (seen,) = self._run([job])
+        return judged(job, seen)
+
+    def _try_together(self) -> Check | None:
+        assert self.description is not None  # noqa: S101 - it was started
+        jobs = [self._job(trial) for trial in trials(self.description.capabilities)][: self.description.batch]
+        found = [judged(job, seen) for job, seen in zip(jobs, self._run(jobs), strict=True)]
+        return next((check for check in found if check is not None), None)
+
+
+def judged(job: Job, seen: Observations) -> Check | None:
+    """What is wrong with what was observed of a case; nothing, if all is as it should be."""
+    counts, ruling = outcome(job.case, seen)
+    if counts == "violates":
+        return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in ruling.findings))
+    because = [ruling.because] if counts != "conforms" else []
+    if seen.end != "error" and not seen.observations:
+        because.append("it showed nothing; there has to be an observation at least at the end")
+    if missing := job.streams - seen.observed if seen.observations else ():
+        because.append(f"it was asked for more streams than it showed: {', '.join(sorted(missing))} are missing")
+    if [each.failure for each in seen.fired] != sorted({each.failure for each in seen.fired}):
+        because.append("a failure fires once, and in the order of the case")
+    if any(each.before >= len(seen.observations) for each in seen.fired):
+        because.append("there has to be an observation after every failure")
+    if any(not each.evidence for each in seen.fired):
+        because.append("it does not say how it knows that a failure has happened: `evidence` is empty")
+    return Check("", "wrong", tuple(line for each in because for line in _with_hint(each))) if because else None
+
+
+def _with_hint(because: str) -> tuple[str, ...]:
+    return (because, *(hint for part, hint in HINTS.items() if part in because))

@@ -1,0 +1,128 @@
+"""
+The small cases of a smoke run: each tries one thing that an adapter has to get right, from the simplest on.
+
+They are written for whoever reads the lines: few events, small numbers, one idea.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import evolve, frozen
+
+from conformance.case import BORDER, PHASES, TARGETS, Case, Crash, Failure, Graph, Hold, Kill, Partition, Restart, Task
+from conformance.engine import Capabilities
+from conformance.programs import (
+    RESET,
+    Average,
+    Batch,
+    Count,
+    Digest,
+    Distinct,
+    Filter,
+    KeyedSum,
+    Map,
+    P,
+    Program,
+    Repeat,
+    Sum,
+)
+
+EACH: tuple[Program[Any], ...] = (
+    Map(3, 1),
+    Filter(2, 0),
+    Repeat(2),
+    Sum(),
+    Count(),
+    Digest(),
+    Distinct(),
+    Batch(2),
+    Average(),
+    KeyedSum(3),
+)
+"""Every program once."""
+
+EVENTS = ((4, 7, "text", 7), (), (P - 1, 2, RESET, 1))
+"""Numbers, the same one twice, text, an empty epoch, the largest number, a reset, and what comes after it."""
+
+
+@frozen
+class Trial:
+    """A case, and what it is there for."""
+
+    name: str
+    case: Case
+    sinks_only: bool = False
+
+
+def trials(can: Capabilities) -> Iterator[Trial]:
+    """What is to be tried of an engine that can do this. What it cannot do is not asked of it."""
+    for trial in _all(can):
+        if not can.unsupported(trial.case):
+            yield trial
+
+
+def _all(can: Capabilities) -> Iterator[Trial]:
+    stateless, stateful = _program(can, stateful=False), _program(can, stateful=True)
+    yield Trial("one task, one epoch", _line((stateless,), ((1, 2, 3),)))
+    yield Trial("epochs, one of them empty", _line((stateless,), ((1, 2), (), (3,))))
+    for program in EACH:
+        yield Trial(f"program {program.op}", _line((program,), EVENTS))
+    yield Trial("a task behind another", _line((stateless, stateful), ((1, 2), (3,))))
+    yield Trial("a task with two inputs", _joined(stateful))
+    yield Trial("a stream with two readers", _shared(stateless, stateful))
+    yield Trial("only what is asked for", _line((stateless, stateful), ((1, 2), (3,))), sinks_only=True)
+    failing = _line((stateful, stateless), ((1, 2), (3, 4), (5,)))
+    for failure in _failures():
+        yield Trial(f"failure {_words(failure)}", evolve(failing, failures=(failure,)))
+    crash = Crash("first", 2, 1)
+    yield Trial("a failure, and the same again", evolve(failing, failures=(crash, crash)))
+    yield Trial("a task that is held back", evolve(_joined(stateful), holds=(Hold("join", 1),)))
+
+
+def _program(can: Capabilities, *, stateful: bool) -> Program[Any]:
+    """One that the engine knows, and if it can be with a state or without one."""
+    known = [program for program in EACH if program.op in can.programs]
+    fitting = [program for program in known if (program.initial is not None) == stateful]
+    return (fitting or known or list(EACH))[0]
+
+
+def _line(programs: tuple[Program[Any], ...], epochs: tuple[tuple[int | str, ...], ...]) -> Case:
+    """One task behind the other."""
+    names = ("first", "second")[: len(programs)]
+    streams = ("in", "middle", "out") if len(programs) > 1 else ("in", "out")
+    tasks = tuple(
+        Task(name, (read,), written, program)
+        for name, read, written, program in zip(names, streams, streams[1:], programs, strict=False)
+    )
+    return Case(Graph(("in",), tasks), {"in": epochs})
+
+
+def _joined(program: Program[Any]) -> Case:
+    graph = Graph(("left", "right"), (Task("join", ("left", "right"), "out", program),))
+    return Case(graph, {"left": ((1, 2), (3,)), "right": ((10,), (20, 30))})
+
+
+def _shared(one: Program[Any], other: Program[Any]) -> Case:
+    tasks = (Task("first", ("in",), "one", one), Task("second", ("in",), "two", other))
+    return Case(Graph(("in",), tasks), {"in": ((1, 2), (3,))})
+
+
+def _failures() -> Iterator[Failure]:
+    """Every kind of failure once, in the second of three epochs."""
+    yield from (Crash("first", 2, 0), Crash("first", 2, 1), Crash("first", 2, BORDER), Crash("second", 1, 0))
+    yield Restart(2)
+    for target in TARGETS:
+        yield from (Kill(target, 2, phase) for phase in PHASES if phase != "recovery")
+    yield Partition("worker", 2, 1.0)
+
+
+def _words(failure: Failure) -> str:
+    match failure:
+        case Crash(task=task, epoch=epoch, event=event):
+            return f"crash of {task} in epoch {epoch}, at {event if event == BORDER else f'event {event}'}"
+        case Kill(target=target, epoch=epoch, phase=phase):
+            return f"kill of the {target} in epoch {epoch}, in {phase}"
+        case Restart(epoch=epoch):
+            return f"restart after epoch {epoch}"
+        case Partition(epoch=epoch):
+            return f"partition in epoch {epoch}"
