@@ -137,13 +137,20 @@ class Engine(Protocol):
     """
     An engine under test.
 
-        class Mine:
+        class MyEngine:
             def __init__(self, settings): ...
-            def start(self): return Description(EngineInfo("mine", "1.0"))
+            def start(self):
+                return Description(EngineInfo("mine", "1.0"), Capabilities(failures=["crash"], holds=False))
             def run(self, jobs):
                 for job in jobs:
                     yield Observations(digest(job.case), ...)
             def stop(self): ...
+
+    All of it, with crashes and recovery, is in examples/my_engine.py and fits on a screen. On the command line it is
+    `python:my_engine:MyEngine`; a package gives it a name by an entry point of the group `conformance.engines`:
+
+        [project.entry-points."conformance.engines"]
+        mine = "my_engine:MyEngine"
     """
 
     def start(self) -> Description:

@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": ("conformance.cli.compare:compare", "Compare what two engines let be seen of a case."),
     "verify": ("conformance.cli.verify:verify", "Recompute a certificate from its folder."),
     "report": ("conformance.cli.report:report", "Write the HTML report on a folder of results, or on several, again."),
+    "kit": ("conformance.cli.kit:kit", "A starting point for an adapter that conforms already."),
     "smoke": ("conformance.cli.smoke:smoke", "For authors of adapters: what is wrong with one, line by line."),
     "engines": ("conformance.cli.engines:engines", "What can run here, what cannot and why."),
     "mutants": ("conformance.cli.mutants:mutants", "The sensitivity of the suite: broken engines, convicted or not."),

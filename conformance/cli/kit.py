@@ -1,0 +1,34 @@
+"""`conformance kit`: a starting point for an adapter, in one of several languages."""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+from shutil import copyfile
+
+import click
+
+from conformance.cli.folders import make_new
+from conformance.cli.options import FILE
+from conformance.cli.say import say
+
+COMMANDS = {"python": "python3 adapter.py", "java": "java Adapter.java", "javascript": "node adapter.js"}
+"""How the adapter of each language is run, in its folder."""
+
+
+@click.command()
+@click.argument("folder", type=FILE, metavar="DIR")
+@click.option("--language", type=click.Choice(list(COMMANDS)), required=True, help="What the adapter is written in.")
+def kit(folder: Path, language: str) -> None:
+    """
+    Write a starting point for an adapter to DIR, a new or empty folder.
+
+    It has the protocol, the ten programs, failures and recovery, and a trivial engine to be replaced by yours; it
+    conforms already.
+    """
+    make_new(folder)
+    with as_file(files("adapters") / "kit" / language) as template:
+        for file in sorted(template.iterdir()):
+            if file.is_file():
+                copyfile(file, folder / file.name)
+                say(str(folder / file.name))
+    word = f"stdio:{COMMANDS[language]}"
+    say(f"It conforms already:\n  cd {folder}\n  conformance smoke '{word}'\n  conformance certify '{word}'")

@@ -1,0 +1,144 @@
+"""`conformance kit`: what it writes is tried with the real runtime of its language, and certified."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.stdio import Stdio
+from conformance.case import LONGEST_TEXT, Case, Crash, Graph, Restart, Task
+from conformance.cli.kit import COMMANDS
+from conformance.engine import Job
+from conformance.judge import Conforms, judge
+from conformance.programs import (
+    LARGEST,
+    PROGRAMS,
+    RESET,
+    Average,
+    Batch,
+    Count,
+    Digest,
+    Distinct,
+    Filter,
+    KeyedSum,
+    Map,
+    P,
+    Repeat,
+    Sum,
+)
+
+pytestmark = pytest.mark.usefixtures("somewhere")
+
+
+def language(name):
+    runtime = COMMANDS[name].split()[0]
+    there = shutil.which(runtime) is not None
+    return pytest.param(name, marks=pytest.mark.skipif(not there, reason=f"{runtime} is not installed here"))
+
+
+LANGUAGES = [language(name) for name in COMMANDS]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_kit_goes_into_a_new_or_empty_folder_and_over_nothing(conformance, name):
+    code, out, _ = conformance("kit", "here", "--language", name)
+    assert code == 0
+    written = {path.name for path in Path("here").iterdir()}
+    assert {"README.md", COMMANDS[name].split()[1]} <= written
+    assert f"conformance smoke 'stdio:{COMMANDS[name]}'" in out
+    assert f"conformance certify 'stdio:{COMMANDS[name]}'" in Path("here/README.md").read_text()
+    before = {path: path.read_text() for path in Path("here").iterdir()}
+    code, _, err = conformance("kit", "here", "--language", name)
+    assert code == 2
+    assert "there is something in it already" in err
+    assert {path: path.read_text() for path in Path("here").iterdir()} == before
+
+
+def test_a_language_that_there_is_no_kit_for_is_exit_2(conformance):
+    code, _, err = conformance("kit", "here", "--language", "cobol")
+    assert code == 2
+    assert "'python', 'java', 'javascript'" in err
+    assert not Path("here").exists()
+
+
+@pytest.fixture(scope="module")
+def kits(tmp_path_factory):
+    """Starts the adapter of a language, once."""
+    started = {}
+
+    def kit(name):
+        if name not in started:
+            folder = tmp_path_factory.mktemp(name)
+            source = Path(__file__).parents[2] / "adapters" / "kit" / name
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+            command, file = COMMANDS[name].split()
+            started[name] = Stdio([], command=[command, str(folder / file)])
+            started[name].start()
+        return started[name]
+
+    yield kit
+    for engine in started.values():
+        engine.stop()
+
+
+large = st.integers(1, LARGEST) | st.integers(1, 5)
+programs = st.one_of(
+    st.builds(Map, st.integers(0, 2**20), st.integers(0, 2**20)),
+    large.flatmap(lambda mod: st.builds(Filter, st.just(mod), st.integers(0, mod - 1))),
+    st.builds(Repeat, st.integers(0, 8)),
+    st.sampled_from([Sum(), Count(), Digest(), Distinct(), Average()]),
+    st.builds(Batch, large),
+    st.builds(KeyedSum, large),
+)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=LONGEST_TEXT)
+events = st.one_of(st.integers(0, P - 1), st.integers(0, 5), st.just(RESET), texts)
+epochs = st.lists(st.lists(events, max_size=8).map(tuple), min_size=1, max_size=4).map(tuple)
+
+
+def folded(program, epochs):
+    """What our own programs make of it."""
+    state, out = program.initial, []
+    for events in epochs:
+        emitted = []
+        for event in events:
+            state, more = program(state, event)
+            emitted += more
+        out.append(tuple(emitted))
+    return tuple(out)
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+@settings(suppress_health_check=[*HealthCheck], deadline=None)
+@given(data=st.data())
+def test_its_programs_are_ours_also_after_crashes_and_restarts(kits, name, data):
+    program, given_epochs = data.draw(programs), data.draw(epochs)
+    last = len(given_epochs)
+    crash = st.builds(Crash, st.just("task"), st.integers(1, last), st.integers(0, 3) | st.just("border"))
+    failures = data.draw(st.lists(crash | st.builds(Restart, st.integers(1, last)), max_size=3))
+    failures.sort(key=lambda failure: (failure.epoch, isinstance(failure, Restart)))
+    case = Case(Graph(("in",), (Task("task", ("in",), "out", program),)), {"in": given_epochs}, tuple(failures))
+    (seen,) = kits(name).run([Job(case)])
+    assert seen.observations[-1].streams["out"] == folded(program, given_epochs)
+    assert [fired.failure for fired in seen.fired] == list(range(len(failures)))
+    assert isinstance(judge(case, seen), Conforms)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_it_is_certified_with_every_failure_that_it_claims(conformance, name):
+    assert conformance("kit", ".", "--language", name)[0] == 0
+    word = f"stdio:{COMMANDS[name]}"
+    assert conformance("smoke", word)[0] == 0
+    assert conformance("certify", word, "--cases", 40, "--out", "results")[0] == 0
+    certificate = json.loads(Path("results/certificate.json").read_text())
+    assert certificate["verdict"] == "conforms"
+    assert set(certificate["supports"]["programs"]) == set(PROGRAMS)
+    counts = certificate["cases"]
+    assert counts["conforms"] + counts["unsupported"] == counts["planned"]
+    events = [json.loads(line) for line in Path("results/journal.jsonl").read_text().splitlines()]
+    assert sum(event["event"] == "judged" and event["fired"] > 0 for event in events) > 30
+    assert certificate["sensitivity"]["killed"] > 50
+    assert conformance("verify", "results/certificate.json")[0] == 0
