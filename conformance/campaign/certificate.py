@@ -41,6 +41,7 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
         "supports": CONVERTER.unstructure(began.capabilities),
         "verdict": verdict,
         "because": because,
+        "guarantee": tally.guarantee,
         "complete": tally.ended,
         "guarantees": {promise: _guarantee(tally, promise) for promise in PROMISES},
         "meaning": meaning(tally),

@@ -22,6 +22,7 @@ from conformance.campaign.events import (
     broken_by,
 )
 from conformance.campaign.plan import plan_of
+from conformance.judge.verdict import Guarantee, guarantee
 
 Summary: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
@@ -121,10 +122,22 @@ class Tally:
     def verdict(self) -> tuple[Summary, str]:
         """The verdict on the engine, and why."""
         if broken := [promise for promise in PROMISES if any(self.violations(promise))]:
-            return "violates", f"It breaks what it promises: {', '.join(broken)}."
+            left = f"The strongest guarantee left is {self.guarantee}."
+            return "violates", f"It breaks what it promises: {', '.join(broken)}. {left}"
         if unknown := self.why_unknown:
             return unknown
         return "conforms", f"All that was seen of {len(self.exercised)} cases is explained by failure-free executions."
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """The strongest guarantee that all cases leave; None, where silence proves nothing."""
+        found = [
+            finding
+            for judged in self.judged.values()
+            for finding in judged.findings
+            if broken_by(finding) in self.broken(judged)
+        ]
+        return guarantee(tuple(found)) if found or self.why_unknown is None else None
 
     def promise(self, promise: Promise) -> Summary:
         """The verdict on one promise."""

@@ -7,12 +7,13 @@ observation is explained by an execution (`explain`), and then so is every earli
 is there (`progress`). What conforms is proven by replaying that execution (`witness`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Protocol, TypeVar
 
 from attrs import evolve
 
-from conformance.case import Case, Epochs
+from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
 from conformance.judge import history, progress
 from conformance.judge.budget import Budget
@@ -77,13 +78,27 @@ def decide(case: Case, seen: Observations, explained: Explains[T], proven: Prove
         # What was found without the search stands; what it would have found is not known.
         return _violates([*safety, *late]) if safety else Inconclusive(str(out))
     if isinstance(answer, list):
-        safety += answer
+        safety += _causes(case.graph, answer)
     if safety or late:
         return _violates([*safety, *late])
     if seen.end == "error":
         return Inconclusive(f"the engine ended in an error: {seen.message or 'it did not say which'}")
     assert not isinstance(answer, list)  # noqa: S101 - a list would have been findings
     return proven(judged, answer, complete=complete)
+
+
+def _causes(graph: Graph, findings: Sequence[Finding]) -> list[Finding]:
+    """
+    Without what follows from another finding. A task is judged by what its inputs show: where one of them is itself
+    wrong, or made of what is, in the same epoch or before, what the task made of it proves nothing about the task.
+    """
+    wrong: dict[str | None, int] = {}
+    for finding in findings:
+        wrong[finding.stream] = min(finding.epoch or 0, wrong.get(finding.stream, finding.epoch or 0))
+    doubtful: dict[str | None, float] = {}
+    for task in graph.in_order:
+        doubtful[task.output] = min(min(wrong.get(each, inf), doubtful.get(each, inf)) for each in task.inputs)
+    return [finding for finding in findings if doubtful.get(finding.stream, inf) > (finding.epoch or 0)]
 
 
 def _violates(findings: list[Finding]) -> Violates:

@@ -107,3 +107,15 @@ def test_epochs_in_flight_together_are_counted_of_those_that_have_another_behind
     told = [evolve(judged(n), epochs=4, overlapped=n) for n in (1, 2)]
     assert epochs([*told, evolve(judged(3), epochs=9)])["two in flight"] == {"epochs": 3, "of": 6}
     assert "two in flight" not in epochs([evolve(judged(3), epochs=9)])
+
+
+def test_the_guarantee_of_an_engine_is_what_all_its_cases_leave():
+    right = [judged(n) for n in range(98)]
+    assert tally(*right).guarantee == "exactly-once"
+    doubled = judged(98, "violates", "duplicated")
+    assert tally(*right, doubled).guarantee == "at-least-once"
+    assert tally(*right, doubled).verdict[1].endswith("The strongest guarantee left is at-least-once.")
+    assert tally(*right, doubled, judged(99, "violates", "lost")).guarantee == "none"
+    assert tally(*(judged(n, "error") for n in range(9))).guarantee is None
+    # A stall that nobody has seen twice takes nothing away.
+    assert tally(*right, judged(98, "violates", "stalled"), examined(98, stall=False)).guarantee == "exactly-once"

@@ -16,7 +16,7 @@ from conformance.model.explore import explore
 from conformance.model.snapshot import observed
 from conformance.model.trace import configurations
 from conformance.observation import Observation, Observations
-from conformance.programs import Average, Count, Digest, Distinct, Sum
+from conformance.programs import Average, Count, Digest, Distinct, Repeat, Sum
 from generators import cases as generated
 from tests.small import cases, graphs
 
@@ -323,3 +323,25 @@ def test_many_inputs_are_judged_or_given_up_in_good_order(number):
         case = Case(Graph(names, (Task("t", names, "x", program),)), dict.fromkeys(names, ((1,),)))
         verdict = judge(case, seen(case, out(case)), Budget(steps=20_000))
         assert not isinstance(verdict, Violates)
+
+
+def test_what_a_task_made_of_an_input_that_is_wrong_is_not_held_against_it():
+    tasks = (Task("t", ("s",), "x", Sum()), Task("u", ("x",), "y", Digest()), Task("v", ("s",), "z", Count()))
+    case = Case(Graph(("s",), tasks), {"s": ((1, 2), (3,))})
+    right = out(case)
+    twice = {stream: (epochs[0], epochs[1] * 2) for stream, epochs in right.items() if stream in {"x", "y"}}
+    verdict = judge(case, seen(case, right | twice))
+    assert isinstance(verdict, Violates)
+    assert verdict.guarantee == "at-least-once"
+    assert [(finding.diagnosis, finding.stream) for finding in verdict.findings] == [("duplicated", "x")]
+    # Nor is what others made of that, even where it is what that gives.
+    longer = Case(
+        Graph(("s",), (*tasks[:1], Task("u", ("x",), "y", Repeat(1)), Task("w", ("y",), "z", Sum()))), case.inputs
+    )
+    shown = out(longer)
+    verdict = judge(longer, seen(longer, shown | {stream: (shown[stream][0], shown[stream][1] * 2) for stream in "xy"}))
+    assert [(finding.diagnosis, finding.stream) for finding in verdict.findings] == [("duplicated", "x")]
+    # What is wrong before that, or elsewhere, is.
+    earlier = {**right, "x": twice["x"], "y": ((9,), right["y"][1]), "z": ((1, 2), (3, 3))}
+    found = judge(case, seen(case, earlier)).findings
+    assert {(each.stream, each.epoch) for each in found} == {("x", 2), ("y", 1), ("z", 2)}
