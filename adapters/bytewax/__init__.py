@@ -1,0 +1,34 @@
+"""Bytewax as an engine under test: a dataflow in a process, its state in Bytewax's recovery store."""
+
+from collections.abc import Sequence
+
+from adapters.bytewax.library import SINKS, Bytewax
+from adapters.embedded import Embedded
+from conformance.errors import UnknownEngine
+
+WORKERS = "two-workers"
+
+
+class BytewaxEngine(Embedded):
+    """`bytewax`: each task a stateful step, each stream a file; settings for the sink and the number of workers."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        for setting in settings:
+            if setting not in {*SINKS, WORKERS}:
+                raise UnknownEngine(f"bytewax has no setting {setting!r}; it has {', '.join([*SINKS, WORKERS])}")
+        sinks = [setting for setting in settings if setting in SINKS]
+        if len(sinks) > 1:
+            raise UnknownEngine(f"bytewax has one sink: {' or '.join(sinks)}")
+        sink, workers = (*sinks, SINKS[0])[0], 2 if WORKERS in settings else 1
+        super().__init__(
+            "bytewax",
+            Bytewax(sink, workers),
+            preload="adapters.bytewax.dataflow",
+            pythons="its wheels are for Python 3.12 and older",
+            failures=[
+                "crash",
+                "restart",
+                *(f"kill:worker:{phase}" for phase in ("processing", "snapshot", "recovery")),
+            ],
+            settings={"sink": sink, "workers": workers},
+        )

@@ -1,0 +1,27 @@
+"""Pathway as an engine under test: a dataflow in a process, with persistence on the file system."""
+
+from collections.abc import Sequence
+
+from adapters.embedded import Embedded
+from adapters.pathway.library import Pathway
+from conformance.errors import UnknownEngine
+
+
+class PathwayEngine(Embedded):
+    """`pathway`: each task a stateful reducer, each epoch a minibatch, each stream a file that Pathway writes."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        for setting in settings:
+            raise UnknownEngine(f"pathway has no setting {setting!r}; it has none")
+        super().__init__(
+            "pathway",
+            Pathway(),
+            preload="adapters.pathway.dataflow",
+            pythons="its wheels are for Python 3.10 and newer, on Linux and macOS",
+            failures=[
+                "crash",
+                "restart",
+                *(f"kill:worker:{phase}" for phase in ("processing", "snapshot", "recovery")),
+            ],
+            settings={"persistence": "PERSISTING, on the file system", "sink": "jsonlines"},
+        )
