@@ -27,7 +27,10 @@ _POSITION = "select ser_change from snaps where step_id like ? and snap_epoch < 
 
 def committed(folder: Path, sources: tuple[str, ...]) -> int:
     """How many epochs of the case every source has behind it, at the point that would be resumed from."""
-    with closing(sqlite3.connect(f"file:{folder / PARTITION}?mode=ro", uri=True, timeout=10)) as store:
+    place = f"file:{folder / PARTITION}?mode=ro"
+    with closing(sqlite3.connect(place, uri=True, timeout=10, isolation_level=None)) as store:
+        # All of it at one moment: Bytewax takes away what it has saved for older epochs when it gets on.
+        store.execute("begin")
         execution = store.execute(_EXECUTION).fetchone()
         if execution is None:
             return 0

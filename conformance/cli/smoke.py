@@ -15,7 +15,7 @@ from conformance.errors import EngineUnavailable
 WIDTH = 700
 """Characters of a line that was said, at the terminal. All of it is in a transcript."""
 
-LINES = 8
+LINES = 16
 """So many of the last lines."""
 
 EXIT = {"ok": 0, "violates": 1, "wrong": 4}

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
 
@@ -57,6 +58,32 @@ def test_a_source_that_has_saved_nothing_begins_anew_and_the_slowest_counts(byte
     assert bytewax_store("snaps", saved("a", 3, 3)) == 0
     assert bytewax_store("snaps", saved("b", 3, 2)) == 2
     assert bytewax_store("snaps", saved("ab", 4, 9)) == 2
+
+
+def test_the_store_is_read_at_one_moment_while_bytewax_gets_on(bytewax_store, tmp_path, monkeypatch):
+    with closing(sqlite3.connect(tmp_path / recovery.PARTITION)) as store:
+        store.execute("pragma journal_mode = wal")
+    bytewax_store("exs", (0, 1, 1))
+    bytewax_store("fronts", (0, 0, 3))
+    bytewax_store("snaps", saved("a", 2, 2), saved("b", 2, 2))
+
+    class Overtaken(sqlite3.Connection):
+        """Between two questions of ours an epoch is finished, and the one before it is taken away."""
+
+        def execute(self, query, *values):
+            answer = super().execute(query, *values)
+            if query.startswith("select worker_frontier"):
+                with closing(sqlite3.connect(tmp_path / recovery.PARTITION)) as store, store:
+                    store.execute("update fronts set worker_frontier = 4")
+                    store.execute("delete from snaps")
+                    store.executemany("insert into snaps values (?, ?, ?, ?)", [saved("a", 3, 3), saved("b", 3, 3)])
+            return answer
+
+    monkeypatch.setattr(recovery.sqlite3, "connect", partial(sqlite3.connect, factory=Overtaken))
+    seen = recovery.committed(tmp_path, ("a", "b"))
+    monkeypatch.undo()
+    assert seen == 2
+    assert recovery.committed(tmp_path, ("a", "b")) == 3
 
 
 @pytest.fixture
