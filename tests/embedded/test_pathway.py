@@ -53,8 +53,10 @@ def test_every_kind_of_failure_happens_and_what_is_seen_of_it_are_duplicates_at_
 
 
 def test_it_goes_on_from_what_is_final(runs):
-    ((seen, _),) = runs("pathway", [evolve(CASE, failures=(Crash("join", 3, 0),))])
-    assert len(seen.observations[seen.fired[0].before].streams["y"]) == 2
+    """Where epochs are given one by one; others, by their digest, are given all at once."""
+    cases = [evolve(CASE, failures=(Crash("join", 3, event),)) for event in (0, 1, 2, BORDER)]
+    committed = [len(seen.observations[seen.fired[0].before].streams["y"]) for seen, _ in runs("pathway", cases)]
+    assert 2 in committed
 
 
 def test_the_certificate_says_at_least_once_and_nothing_worse(certificate):
