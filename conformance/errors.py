@@ -127,7 +127,7 @@ def quote(value: object) -> str:
 
 def printable(text: str) -> str:
     """A hostile line, as it is but for what cannot be printed: control characters, marks that turn the line around."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def dotted(path: JsonPath) -> str:

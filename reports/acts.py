@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from attrs import frozen
 
-from conformance.case import Case, Crash, Failure
+from conformance.case import Case, Crash, Failure, Task
 from conformance.model.configuration import Rule, Trace, initial
 from conformance.model.snapshot import epoch_of, gce
 from conformance.model.trace import configurations
@@ -43,11 +43,12 @@ def logged(case: Case, log: Sequence[Any]) -> tuple[Act, ...]:
     """What an engine logged, as far as it can be drawn; nothing, if it cannot."""
     if len(log) > MOST:
         return ()
-    acts = tuple(act for entry in log if (act := _act(case, entry)) is not None)
+    tasks = {task.name: task for task in case.graph.tasks}
+    acts = tuple(act for entry in log if (act := _act(tasks, entry)) is not None)
     return acts if any(act.do in {"event", "border"} for act in acts) else ()
 
 
-def _act(case: Case, entry: Any) -> Act | None:
+def _act(tasks: Mapping[str, Task], entry: Any) -> Act | None:
     if not isinstance(entry, Mapping):
         return None
     do, task = entry.get("do", "event"), entry.get("task", "")
@@ -55,7 +56,7 @@ def _act(case: Case, entry: Any) -> Act | None:
         return None
     if do in {"recover", "look"}:
         return Act(do, epoch=_number(entry.get("epoch")))
-    known = next((each for each in case.graph.tasks if each.name == task), None)
+    known = tasks.get(task)
     if known is None or (do == "event" and entry.get("stream") not in known.inputs):
         return None
     value = entry.get("value")
@@ -85,9 +86,10 @@ def _number(value: Any) -> int:
     return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
-def replayed(case: Case, trace: Trace) -> tuple[Act, ...]:
-    """A failure-free trace as the model runs it."""
-    acts = []
+def replayed(case: Case, trace: Trace) -> tuple[tuple[Act, ...], dict[int, int]]:
+    """A failure-free trace as the model runs it, and after how many acts each epoch is committed."""
+    acts: list[Act] = []
+    commits = {0: 0}
     after = configurations(initial(case), trace)
     before = next(after)
     for step, now in zip(trace, after, strict=True):
@@ -100,16 +102,10 @@ def replayed(case: Case, trace: Trace) -> tuple[Act, ...]:
             value = before.messages[step.stream][seq][1]
         do: Do = "event" if step.rule is Rule.EVENT else "border"
         acts.append(Act(do, step.task, epoch_of(before, step.task), step.stream, seq, value, sends))
+        if do == "border":
+            commits.setdefault(gce(now), len(acts))
         before = now
-    return tuple(acts)
-
-
-def committed_at(case: Case, trace: Trace) -> dict[int, int]:
-    """For each epoch after how many steps of a trace it is committed."""
-    found: dict[int, int] = {}
-    for index, c in enumerate(configurations(initial(case), trace)):
-        found.setdefault(gce(c), index)
-    return found
+    return tuple(acts), commits
 
 
 def with_looks(acts: Sequence[Act], at: Iterable[int]) -> tuple[Act, ...]:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from conformance.case import Case, Epochs
 from conformance.judge import Budget, Conforms, judge
 from conformance.observation import Observations
-from reports.acts import MOST, Act, committed_at, inferred, logged, replayed, with_looks
+from reports.acts import MOST, Act, inferred, logged, replayed, with_looks
 from reports.closest import closest
 from reports.spacetime import spacetime
 from reports.words import counted
@@ -50,8 +50,7 @@ def explained(case: Case, seen: Observations) -> Explained | None:
     verdict = judge(case, seen, Budget(steps=STEPS))
     if not isinstance(verdict, Conforms) or verdict.witness is None:
         return None
-    commits = committed_at(verdict.of, verdict.witness)
-    return Explained(verdict.of, replayed(verdict.of, verdict.witness), commits, verdict.at, {})
+    return Explained(verdict.of, *replayed(verdict.of, verdict.witness), verdict.at, {})
 
 
 def nearest(case: Case, seen: Observations) -> Explained | None:
@@ -59,9 +58,7 @@ def nearest(case: Case, seen: Observations) -> Explained | None:
     found = closest(case, seen)
     if found is None:
         return None
-    commits = committed_at(found.case, found.trace)
-    acts = replayed(found.case, found.trace)
-    return Explained(found.case, acts, commits, (), found.shows, found.distance)
+    return Explained(found.case, *replayed(found.case, found.trace), (), found.shows, found.distance)
 
 
 def pictures(

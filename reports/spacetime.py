@@ -6,7 +6,7 @@ task passes a border, and through the snapshots of one epoch the cut that commit
 shaded; what was done in vain is hatched; crosses where tasks fail, and a line through all of them where they recover.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from attrs import frozen
@@ -32,6 +32,8 @@ class Canvas:
     layout: Layout
     lefts: Sequence[float]
     margin: float
+    arriving: Mapping[Place, Sequence[float]]
+    """How wide what reaches a sink at once is, message by message."""
 
     def x(self, column: float) -> float:
         """The middle of a column."""
@@ -62,7 +64,11 @@ def spacetime(case: Case, acts: Sequence[Act], name: str, *, inferred: bool = Fa
     """The diagram of these acts. A brief one draws a stream's messages in one go, where there are many diagrams."""
     layout = Placing(case).put(acts)
     margin = min(max(map(len, layout.lanes)), NAME) * CHARACTER + 14
-    canvas = Canvas(layout, [0.0, *accumulate(widths(layout))], margin)
+    arriving: dict[Place, list[float]] = {}
+    for message in layout.messages:
+        if message.end is not None:
+            arriving.setdefault(message.end, []).append(len(label(message.value)) * CHARACTER + 5)
+    canvas = Canvas(layout, [0.0, *accumulate(widths(layout))], margin, arriving)
     parts = [
         group("sh", _shades(canvas)),
         group("ln", _lines(canvas)),
@@ -154,10 +160,9 @@ def _lines(canvas: Canvas) -> Iterator[Markup]:
 def _end(canvas: Canvas, message: Message, place: Place) -> tuple[float, float]:
     column, lane = place
     x = canvas.x(column)
-    if lane >= canvas.layout.sources + canvas.layout.tasks:
-        beside = [m for m in canvas.layout.messages if m.end == place]
-        lengths = [len(label(m.value)) * CHARACTER + 5 for m in beside]
-        x += sum(lengths[: message.shift]) + lengths[message.shift] / 2 - sum(lengths) / 2 if len(beside) > 1 else 0
+    beside = canvas.arriving.get(place, ())
+    if lane >= canvas.layout.sources + canvas.layout.tasks and len(beside) > 1:
+        x += sum(beside[: message.shift]) + beside[message.shift] / 2 - sum(beside) / 2
     return x, canvas.y(lane)
 
 
