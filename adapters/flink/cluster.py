@@ -55,8 +55,9 @@ class Client:
         self._folder = folder
         self._building = threading.Lock()
         conf, log, scratch = folder / "conf", folder / "log", folder / "tmp"
-        # A JVM has an idea of its own of where temporary files go.
-        write_conf(conf, {}, f"-Djava.io.tmpdir={scratch} {options}")
+        # A JVM has an idea of its own of where temporary files go; and jobs of a second or two are over before the
+        # better of its compilers, which takes a third of the processor, has been of any use.
+        write_conf(conf, {}, f"-Djava.io.tmpdir={scratch} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC {options}")
         log.mkdir()
         scratch.mkdir()
         given = {"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": python_path(), **java}
