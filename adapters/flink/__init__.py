@@ -28,6 +28,9 @@ BATCH = 48
 AT_ONCE = 2
 """Jobs at a time."""
 
+UNAIMED = {"kill", "partition"}
+"""What is not done where Flink decides when to take a checkpoint, as nobody can say which epoch is in flight."""
+
 _MISSING = (
     "flink needs apache-flink, which there is for Python up to 3.12: pip install 'dataflow-conformance[flink]' there"
     if sys.version_info >= (3, 13)
@@ -52,6 +55,8 @@ class Flink:
             flink = version("apache-flink")
         except PackageNotFoundError:
             raise EngineUnavailable(_MISSING) from None
+        if self._setup.place == CONTAINERS:
+            image.check()
         from adapters.flink.cluster import Client  # noqa: PLC0415 - what follows needs PyFlink
 
         leftovers.remove()
@@ -63,7 +68,10 @@ class Flink:
         self._info = EngineInfo("flink", flink, self._setup.settings)
         return Description(
             self._info,
-            Capabilities(failures=self._cluster.failures, branches=self._setup.is_parallel),
+            Capabilities(
+                failures=set(self._cluster.failures) - (UNAIMED if self._setup.is_own else set()),
+                branches=self._setup.is_parallel,
+            ),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
             atomic=False,
             snapshots=self._setup.snapshots,  # type: ignore[arg-type]

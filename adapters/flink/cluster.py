@@ -54,17 +54,28 @@ class Client:
     def __init__(self, folder: Path, java: Mapping[str, str], options: str = "") -> None:
         self._folder = folder
         self._building = threading.Lock()
-        conf, log, scratch = folder / "conf", folder / "log", folder / "tmp"
-        # A JVM has an idea of its own of where temporary files go; and jobs of a second or two are over before the
+        conf, log, tmp = folder / "conf", folder / "log", folder / "gateway"
+        # What Java unpacks for itself, it would leave behind elsewhere; and jobs of a second or two are over before the
         # better of its compilers, which takes a third of the processor, has been of any use.
-        write_conf(conf, {}, f"-Djava.io.tmpdir={scratch} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC {options}")
+        write_conf(conf, {}, f"{options} -Djava.io.tmpdir={tmp} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         log.mkdir()
-        scratch.mkdir()
+        tmp.mkdir()
         given = {"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": python_path(), **java}
         os.environ.update(given)
-        from pyflink.java_gateway import get_gateway  # noqa: PLC0415 - it starts a JVM with the environment it finds
+        from pyflink import java_gateway  # noqa: PLC0415 - it starts a JVM with the environment it finds
 
-        self.gateway = get_gateway()
+        launch = java_gateway.launch_gateway_server_process
+
+        def launched(*arguments: Any) -> Any:
+            self._process = launch(*arguments)
+            return self._process
+
+        # PyFlink forgets the process it has started, and never ends it.
+        java_gateway.launch_gateway_server_process = launched
+        try:
+            self.gateway = java_gateway.get_gateway()
+        finally:
+            java_gateway.launch_gateway_server_process = launch
 
     def submit(
         self, cluster: Cluster, cases: Sequence[Placed], setup: Setup, built: int = 0, savepoint: Path | None = None
@@ -97,8 +108,13 @@ class Client:
             return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:
-        """End the JVM."""
+        """End the JVM; whoever comes next gets another one."""
+        from pyflink import java_gateway  # noqa: PLC0415
+
         self.gateway.shutdown()
+        java_gateway._gateway = None  # noqa: SLF001 - it would be given away again
+        self._process.kill()
+        self._process.communicate()
 
 
 def python_path() -> str:

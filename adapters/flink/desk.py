@@ -133,6 +133,8 @@ class Progress:
     desk: Desk
     me: dict[str, str] = field(factory=dict)
     """By operator, its present incarnation."""
+    opened: dict[str, float] = field(factory=dict)
+    """By operator, when that began."""
     passed: dict[str, int] = field(factory=dict)
     """By operator, the last border that it has passed in it."""
     waiting: dict[tuple[str, str], tuple[str, int, float]] = field(factory=dict)
@@ -152,6 +154,7 @@ class Progress:
             elif note.what == "open":
                 self.opening.pop(note.who, None)
                 self.me[note.who] = note.me
+                self.opened[note.who] = note.t
                 self.passed.pop(note.who, None)
                 self.waiting = {key: value for key, value in self.waiting.items() if key[0] != note.who}
             elif note.me == self.me.get(note.who):

@@ -17,6 +17,13 @@ class Refused(Exception):
         self.code = code
 
 
+class Kept(http.client.HTTPConnection):
+    """A connection that is closed when the thread ends that has it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Rest:
     """One cluster's. Threads have connections of their own."""
 
@@ -44,7 +51,7 @@ class Rest:
         for again in (True, False):
             connection = getattr(self._own, "connection", None)
             if connection is None:
-                connection = self._own.connection = http.client.HTTPConnection(self.host, self.port, timeout=SECONDS)
+                connection = self._own.connection = Kept(self.host, self.port, timeout=SECONDS)
             try:
                 connection.request(method, path, said, {"Content-Type": "application/json"})
                 answer = connection.getresponse()

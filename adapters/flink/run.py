@@ -15,7 +15,7 @@ from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
 from adapters.flink.violence import Violence
-from conformance.case import Failure, Restart
+from conformance.case import Failure, Partition, Restart
 from conformance.codec import digest
 from conformance.engine import Job
 from conformance.observation import EngineInfo, Fired, Observation, Observations
@@ -46,12 +46,19 @@ class Ran:
     observations: list[Observation] = field(factory=list)
     fired: list[Fired] = field(factory=list)
     overlapped: set[int] = field(factory=set)
+    struck: float = 0.0
+    """When something last failed."""
 
     @property
     def armed(self) -> Failure | None:
         """The failure that is to strike next."""
         failures = self.job.case.failures
         return failures[len(self.fired)] if len(self.fired) < len(failures) else None
+
+    @property
+    def last(self) -> Failure | None:
+        """The failure that has struck last."""
+        return self.job.case.failures[self.fired[-1].failure] if self.fired else None
 
     def has_played(self, epoch: int) -> bool:
         """Whether all sources have passed a border, each since it was last opened."""
@@ -288,6 +295,11 @@ class Run:
         """Let tasks go on that are held back, once all others have gone as far as they can without them."""
         for ran in self.cases:
             for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
+                doomed = ran.progress.opened[who] < ran.struck and not isinstance(ran.last, Partition)
+                if doomed and what != "brakes":
+                    # It is to be restored with all others, and nobody can be before it has ended.
+                    ran.progress.let(who, what)
+                    continue
                 if self._violence.holds(what, epoch):
                     continue
                 quiet = time() - max(ran.progress.newest, since)
@@ -312,6 +324,7 @@ class Run:
                 t, evidence = ran.placed.desk.struck(number)
                 ran.fired.append(Fired(number, len(ran.observations), evidence, round(t - self._begun, 4)))
                 self._show(ran, always=True)
+                ran.struck = t
                 number += 1
 
     def _awaits_restart(self, epoch: int) -> bool:

@@ -147,7 +147,7 @@ class Standalone(ABC):
 
     def find_coordinator(self) -> None:
         """Wait until the coordinator answers."""
-        self._wait(self.has_coordinator, [self.coordinator], "its coordinator does not answer")
+        self._wait(self.has_coordinator, self.parts, "its coordinator does not answer")
 
     def has_coordinator(self) -> bool:
         """Whether the coordinator answers."""

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from itertools import count
 
 import psutil
 import pytest
@@ -62,22 +63,15 @@ def test_cases_without_kills_conform(flink):
 
 
 @pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize(("seed", "standby"), [(0, "with a standby"), (1, "without a standby")])
-def test_a_worker_is_killed_in_every_phase_with_and_without_a_standby(flink, phase, seed, standby):
-    engine, _ = flink
-    case = failing("worker", phase)
-    # (Whether there is a standby follows from the case and the seed.)
-    for number in range(seed, 40, 2):
-        if has_standby(case, number) == (standby == "with a standby"):
-            break
-    told = seen_of(engine, case, number).fired[-1].evidence
-    assert re.fullmatch(rf"SIGKILL of worker-\d+ \(process \d+\), {standby}, when {EVIDENCE[phase]}", told), told
-
-
-def has_standby(case, seed):
+@pytest.mark.parametrize("standby", ["with a standby", "without a standby"])
+def test_a_worker_is_killed_in_every_phase_with_and_without_a_standby(flink, phase, standby):
     from adapters.flink.violence import has_standby  # noqa: PLC0415 - only here is Flink there for sure
 
-    return has_standby(Job(case, seed=seed))
+    engine, _ = flink
+    case = failing("worker", phase)
+    seed = next(seed for seed in count() if has_standby(Job(case, seed=seed)) == (standby == "with a standby"))
+    told = seen_of(engine, case, seed).fired[-1].evidence
+    assert re.fullmatch(rf"SIGKILL of worker-\d+ \(process \d+\), {standby}, when {EVIDENCE[phase]}", told), told
 
 
 @pytest.mark.parametrize("phase", PHASES)
