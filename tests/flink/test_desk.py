@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from adapters.flink.desk import Desk, Progress
+from adapters.flink.desk import SLOWLY, Desk, Progress
 
 
 def desk(tmp_path, case=0):
@@ -59,3 +59,33 @@ def test_a_failure_strikes_once_however_many_try(tmp_path):
     assert sum(struck) == 1
     _, evidence = here.struck(0)
     assert evidence == f"try {struck.index(True)}"
+
+
+def test_an_operator_that_is_to_take_its_time_says_so_and_begins_when_it_need_not_any_more(tmp_path):
+    here = desk(tmp_path)
+    progress = Progress(here)
+    here.mark(SLOWLY)
+    with ThreadPoolExecutor(1) as thread:
+        opened = thread.submit(here.opened, "t")
+        while not progress.opening:
+            progress.look()
+        assert not opened.done()
+        assert progress.me == {}
+        here.unmark(SLOWLY)
+        me = opened.result()
+    progress.look()
+    assert progress.opening == {}
+    assert progress.me == {"t": me}
+
+
+def test_an_operator_stands_still_until_it_is_let_go(tmp_path):
+    here = desk(tmp_path)
+    progress = Progress(here)
+    with ThreadPoolExecutor(1) as thread:
+        me = here.opened("t")
+        waits = thread.submit(here.wait, "brakes", "t", me, 3)
+        while not progress.waiting:
+            progress.look()
+        assert progress.waiting["t", "brakes"][:2] == (me, 3)
+        progress.let("t", "brakes")
+        waits.result()
