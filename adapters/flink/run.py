@@ -23,8 +23,11 @@ from conformance.observation import EngineInfo, Fired, Observation, Observations
 LOOK = 0.003
 """Seconds between two looks at how far everybody is."""
 
-QUIET = 0.04
-"""Seconds without a sign of life, after which those who are not held back have gone as far as they can."""
+QUIET = {"begins": 0.1, "borders": 0.02}
+"""
+Seconds without a sign of life, after which those who are not held back have gone as far as they can: as a case wants
+it, and as we do ourselves, so that epochs overlap.
+"""
 
 QUIET_OWN = 0.15
 """The same where checkpoints come by themselves: some are to begin meanwhile."""
@@ -308,10 +311,10 @@ class Run:
                         independent(ran.job.case, [held for held, _ in ran.progress.waiting])
                     )
                     far = all(ran.progress.passed.get(task, 0) > epoch for task in others)
-                    if ran.has_played(epoch + 1) and far and quiet > QUIET:
+                    if ran.has_played(epoch + 1) and far and quiet > QUIET[what]:
                         ran.overlapped.add(epoch)
                         ran.progress.let(who, what)
-                elif what == "borders" or quiet > (QUIET_OWN if self._setup.is_own else QUIET):
+                elif what == "borders" or quiet > (QUIET_OWN if self._setup.is_own else QUIET["begins"]):
                     ran.progress.let(who, what)
 
     # Failures
