@@ -21,7 +21,7 @@ from conformance.engine import Job
 TOGETHER = 12
 """Cases that share a job at the most."""
 
-AHEAD = 0.75
+AHEAD = 0.9
 """Of so many cases the sources are let into the next epoch while the checkpoint of the one before is under way."""
 
 

@@ -134,9 +134,8 @@ def test_keyed_sums_are_spread_over_subtasks_and_keys_move_when_it_is_restarted(
         assert {"sums-0", "sums-1", "sums-2"} <= seen.observed
 
 
-def test_two_epochs_are_in_flight_in_half_of_all_epochs_that_have_another_behind_them(flink):
+def test_two_epochs_are_in_flight_in_at_least_half_of_the_cases_that_have_as_many(flink):
     engine, description = flink
-    given_cases = drawn(description, 40, seed=6)
-    found = list(judged(engine, given_cases))
-    could = sum(case.epochs - 1 for case in given_cases)
-    assert sum(seen.overlapped for _, _, seen in found) >= could / 2
+    given_cases = [case for case in drawn(description, 40, seed=6) if case.epochs > 1]
+    overlapped = [seen.overlapped for _, _, seen in judged(engine, given_cases)]
+    assert sum(map(bool, overlapped)) >= len(given_cases) / 2
