@@ -42,7 +42,7 @@ OWNER = "CONFORMANCE_OWNER"
 MARK = ".owner"
 """In a temporary folder: who removes it."""
 
-GRACE = 8.0
+GRACE = 20.0
 """Seconds for an engine that minds being asked to end; most do not, and do."""
 
 PR_SET_PDEATHSIG = 1

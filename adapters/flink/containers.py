@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, cast
 
 from adapters import leftovers
 from adapters.flink import image
@@ -78,8 +79,20 @@ class Container:
         with suppress(APIError):
             self._container.kill("SIGKILL")
             self._container.wait(timeout=SECONDS)
-        with suppress(APIError):
-            self._container.remove(v=True, force=True)
+        self.remove()
+
+    def remove(self) -> None:
+        """End it, if that is still to do, and leave nothing of it. Docker may need to be told more than once."""
+        from docker.errors import APIError, NotFound  # noqa: PLC0415
+
+        until = monotonic() + SECONDS
+        while monotonic() < until:
+            try:
+                self._container.remove(v=True, force=True)
+            except NotFound:
+                return
+            except APIError:
+                sleep(0.1)
 
     def freeze(self) -> None:
         self._container.kill("SIGSTOP")
@@ -127,6 +140,7 @@ class Containers(Standalone):
         self._folder = folder
         self._user = os.getuid() or NOBODY
         self._networks: list[Any] = []
+        self._is_ending = False
         self._give_away()
         self._copy_code()
         self._layout = Layout(folder, f"{ZOOKEEPER}:2181", SETTINGS)
@@ -206,14 +220,18 @@ class Containers(Standalone):
         return ("127.0.0.1", port) if port else None
 
     def end(self) -> None:
-        with ThreadPoolExecutor(4) as threads:
-            list(threads.map(lambda part: part.kill(), self.parts))
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(Container.remove, cast("list[Container]", self.parts)))
         self.parts, self.workers = [], []
 
     def stop(self) -> None:
+        from docker.errors import APIError  # noqa: PLC0415
+
+        self._is_ending = True
         self.end()
         for network in self._networks:
-            network.remove()
+            with suppress(APIError):
+                network.remove()
         self._networks = []
 
     def _end_when_told(self) -> None:
@@ -221,8 +239,12 @@ class Containers(Standalone):
         if OWNER in os.environ and threading.current_thread() is threading.main_thread():
 
             def end(*_: object) -> None:
-                self.stop()
-                os._exit(128 + signal.SIGTERM)
+                if self._is_ending:
+                    return  # We have been interrupted in it.
+                try:
+                    self.stop()
+                finally:
+                    os._exit(128 + signal.SIGTERM)
 
             signal.signal(signal.SIGTERM, end)
 
