@@ -152,8 +152,10 @@ def _build(environment: Any, placed: Placed, called: Callable[[Any, str], Any], 
         streams[source] = called(played, placed.named(f"source:{source}"))
     for tasks in placed.operators:
         readers = {key: tasks.reader(key, placed.waits) for key in range(len(tasks.last))}
+        # Branches are made by one operator, all of which is read at once.
+        made_apart = dict.fromkeys(map(placed.tap, tasks.inputs))
         if len(readers) == 1:
-            made = _keyed([streams[stream] for stream in tasks.inputs]).process(
+            made = _keyed([streams[stream] for stream in made_apart]).process(
                 Operator(placed.desk, readers, placed.case.failures), ROW
             )
         else:
@@ -161,7 +163,7 @@ def _build(environment: Any, placed: Placed, called: Callable[[Any, str], Any], 
             # Where their producer is, so that it is the keyed sum itself that aligns its inputs.
             spread = [
                 _called(streams[stream].process(Spread(keys), ROW), placed.named(f"{tasks.name}:{stream}"))
-                for stream in tasks.inputs
+                for stream in made_apart
             ]
             by_key = {keys[number]: reader for number, reader in readers.items()}
             made = _keyed(spread).process(Operator(placed.desk, by_key, placed.case.failures), ROW)
