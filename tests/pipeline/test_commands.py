@@ -101,8 +101,8 @@ def test_who_interrupts_it_finds_nothing_left(tmp_path, number):
     root = str(Path(__file__).parents[2])
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": root}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        while "reading" not in process.stderr.readline():
-            pass
+        while "reading" not in (line := process.stderr.readline()):
+            assert line, "it ended before it read anything"
         sleep(1)
         process.send_signal(number)
         said = process.stderr.read()
