@@ -178,7 +178,8 @@ class Violence:
             if self._phase == "processing":
                 self._strike_while_processing(armed)
             elif not self._brakes:
-                self._take_aim()
+                if self._aim is None:  # Else it has been told to, and is about to.
+                    self._take_aim()
             elif self._phase == "snapshot":
                 self._strike_in_snapshot()
             else:
