@@ -86,6 +86,7 @@ def test_several_engines_run_the_same_cases_beside_the_reference_and_are_compare
     assert sorted(path.name for path in top.iterdir()) == [
         "comparison.json",
         "engines.json",
+        "index.html",
         "mutant-aliased",
         "mutant-plain",
         "reference",
