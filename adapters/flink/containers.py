@@ -102,14 +102,16 @@ class Container:
 
     def cut(self) -> None:
         """Cut it off its network."""
+        self._container.reload()
+        self._address = self._container.attrs["NetworkSettings"]["Networks"][self._network.name]["IPAddress"]
         self._network.disconnect(self._container)
         self._container.reload()
         if self._network.name in self._container.attrs["NetworkSettings"]["Networks"]:
             raise EngineFailed(f"{self.words} cannot be cut off its network")
 
     def join(self) -> None:
-        """Let it back in."""
-        self._network.connect(self._container, aliases=[self.name])
+        """Let it back in, where it was: with another address its connections would hang, and it is no other machine."""
+        self._network.connect(self._container, aliases=[self.name], ipv4_address=self._address)
 
     def port(self) -> int | None:
         """Where its port is published."""
@@ -169,9 +171,18 @@ class Containers(Standalone):
             shutil.copytree(here, self._folder / "code" / here.name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def _network(self, name: str, *, internal: bool) -> Any:
+        """A network. Its addresses are said to be those that Docker chose, as only then a container may ask for its own."""
+        from docker.types import IPAMConfig, IPAMPool  # noqa: PLC0415
         from testcontainers.core.network import Network  # noqa: PLC0415
 
-        network = Network(docker_network_kw={"internal": internal, "labels": {LABEL: leftovers.owner()}})
+        wanted: dict[str, Any] = {"internal": internal, "labels": {LABEL: leftovers.owner()}}
+        if internal:
+            tried = self._docker.networks.create(f"{self._folder.name}-tried", **wanted)
+            tried.reload()
+            pools = [IPAMPool(subnet=each["Subnet"]) for each in tried.attrs["IPAM"]["Config"]]
+            tried.remove()
+            wanted["ipam"] = IPAMConfig(pool_configs=pools)
+        network = Network(docker_network_kw=wanted)
         network.name = f"{self._folder.name}-{name}"
         self._networks.append(network.create())
         return network

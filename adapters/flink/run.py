@@ -15,7 +15,7 @@ from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
 from adapters.flink.violence import Violence
-from conformance.case import Failure, Partition, Restart
+from conformance.case import Failure, Restart
 from conformance.codec import digest
 from conformance.engine import Job
 from conformance.observation import EngineInfo, Fired, Observation, Observations
@@ -57,11 +57,6 @@ class Ran:
         """The failure that is to strike next."""
         failures = self.job.case.failures
         return failures[len(self.fired)] if len(self.fired) < len(failures) else None
-
-    @property
-    def last(self) -> Failure | None:
-        """The failure that has struck last."""
-        return self.job.case.failures[self.fired[-1].failure] if self.fired else None
 
     def has_played(self, epoch: int) -> bool:
         """Whether all sources have passed a border, each since it was last opened."""
@@ -298,8 +293,7 @@ class Run:
         """Let tasks go on that are held back, once all others have gone as far as they can without them."""
         for ran in self.cases:
             for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
-                doomed = ran.progress.opened[who] < ran.struck and not isinstance(ran.last, Partition)
-                if doomed and what != "brakes":
+                if ran.progress.opened[who] < ran.struck and what != "brakes":
                     # It is to be restored with all others, and nobody can be before it has ended.
                     ran.progress.let(who, what)
                     continue
