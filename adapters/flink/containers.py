@@ -171,7 +171,7 @@ class Containers(Standalone):
             shutil.copytree(here, self._folder / "code" / here.name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def _network(self, name: str, *, internal: bool) -> Any:
-        """A network. Its addresses are those that Docker chose, said aloud: only then a container may ask for its own."""
+        """A network, with the addresses that Docker chose, but said: only then may a container ask for its own."""
         from docker.types import IPAMConfig, IPAMPool  # noqa: PLC0415
         from testcontainers.core.network import Network  # noqa: PLC0415
 
