@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from adapters.flink.job import Placed, build
+from adapters.flink.job import MORE, Placed, build
 from adapters.flink.rest import Rest
 from adapters.flink.setup import Setup
 
@@ -104,7 +104,9 @@ class Client:
             )
             environment = StreamExecutionEnvironment(made)
             environment.set_parallelism(1)
-            build(environment, cases, setup, built, groups=cluster.groups)
+            # Every subtask of an operator takes a slot of its group's own.
+            groups = max(1, cluster.groups // MORE) if setup.is_parallel else cluster.groups
+            build(environment, cases, setup, built, groups=groups)
             return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:

@@ -24,8 +24,8 @@ BRAKE, SINK = "brake", "sink"
 
 RARELY_HOURS = 1
 
-FEWER = 2
-"""Subtasks of a keyed sum at first; after a restart there is one more, then again so many."""
+FEWER, MORE = 2, 3
+"""Subtasks of a keyed sum, at first and after a restart; then again so many as at first."""
 
 KEY_GROUPS = 128
 """The most subtasks that any operator could have: by that Flink finds the subtask of a key."""
@@ -120,7 +120,7 @@ def build(environment: Any, cases: Sequence[Placed], setup: Setup, built: int, *
     subtasks, they have another number of them each time that a job is built.
     """
     called = _dealt(groups) if groups > 1 else _called
-    subtasks = FEWER + built % 2
+    subtasks = (FEWER, MORE)[built % 2]
     for placed in cases:
         _build(environment, placed, called, own=setup.is_own, subtasks=subtasks)
         if any(isinstance(failure, Kill) for failure in placed.case.failures):
