@@ -80,7 +80,8 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
             raise Injected(f"source {self._stream} has gone too far, as a checkpoint has failed")
         if epoch > len(self._epochs):
             self._again(ctx, RARELY)
-        elif self._own or self._desk.is_marked(f"go-{epoch}") or self._desk.is_marked(f"ahead-{self._me}-{epoch}"):
+            return
+        if self._own or self._desk.is_marked(f"go-{epoch}") or self._desk.is_marked(f"ahead-{self._me}-{epoch}"):
             events = self._epochs[epoch - 1]
             until = min(place + 1, len(events)) if self._own else len(events)
             for event in events[place:until]:
@@ -93,9 +94,7 @@ class Source(KeyedProcessFunction):  # type: ignore[misc]
             self._position.update(json.dumps([epoch, place]))
             if not place:
                 self._desk.note("border", f"source:{self._stream}", self._me, epoch - 1)
-            self._again(ctx)
-        else:
-            self._again(ctx)
+        self._again(ctx)
 
     @staticmethod
     def _again(ctx: Any, after: int = POLL) -> None:

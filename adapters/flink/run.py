@@ -10,12 +10,13 @@ from attrs import define, field
 from adapters.flink.cluster import Client, Cluster
 from adapters.flink.committed import Committed, Point
 from adapters.flink.desk import Desk, Progress
-from adapters.flink.job import Placed, placed
+from adapters.flink.job import placed
+from adapters.flink.ran import Ran
 from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
 from adapters.flink.violence import Violence
-from conformance.case import Failure, Restart
+from conformance.case import Restart
 from conformance.codec import digest
 from conformance.engine import Job
 from conformance.observation import EngineInfo, Fired, Observation, Observations
@@ -36,41 +37,6 @@ SHOWN = 0.05
 """Seconds between two looks at what is committed, when nothing else gives a reason."""
 
 OVER = {"FAILED", "CANCELED", "FINISHED"}
-
-
-@define
-class Ran:
-    """One case of a job: how far it is, and what was seen of it."""
-
-    job: Job
-    placed: Placed
-    progress: Progress
-    gets_ahead: bool
-    observations: list[Observation] = field(factory=list)
-    fired: list[Fired] = field(factory=list)
-    overlapped: set[int] = field(factory=set)
-    struck: float = 0.0
-    """When something last failed."""
-
-    @property
-    def armed(self) -> Failure | None:
-        """The failure that is to strike next."""
-        failures = self.job.case.failures
-        return failures[len(self.fired)] if len(self.fired) < len(failures) else None
-
-    def has_played(self, epoch: int) -> bool:
-        """Whether all sources have passed a border, each since it was last opened."""
-        sources = self.job.case.graph.sources
-        wanted = min(epoch, self.job.case.epochs)
-        return all(self.progress.passed.get(f"source:{source}", -1) >= wanted for source in sources)
-
-    def has_passed(self, epoch: int) -> bool:
-        """Whether all tasks have passed a border."""
-        return all(self.progress.passed.get(name, 0) >= epoch for name in self.placed.tasks)
-
-    def incarnations(self) -> dict[str, str]:
-        """Which incarnation of each source there is."""
-        return {who: me for who, me in self.progress.me.items() if who.startswith("source:")}
 
 
 @define
