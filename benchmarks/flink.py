@@ -1,10 +1,13 @@
 """
-How many cases a minute Flink gets through: many cases in a job on a cluster that is there, against a cluster for each.
+How many cases a minute Flink gets through: many cases in a job on a cluster that is there, against the plain way.
 
-The latter is what PyFlink's `get_execution_environment` does: it starts a cluster with the job, and ends it with it.
-Both ways run the same cases, whose only failures are crashes, in the same warm JVM, in one run.
+The plain way is PyFlink's `get_execution_environment`, and a job for each case, one after the other: a cluster is
+started with the job, and ended with it. It is driven as the other is, with the same configuration. Both ways run the
+same cases, whose only failures are crashes, in the same warm JVM, in one run.
 """
 
+import socket
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +16,11 @@ from tempfile import TemporaryDirectory
 from attrs import evolve
 
 from adapters.flink import Flink
+from adapters.flink.cluster import ANSWERS, MEMORY
+from adapters.flink.job import Placed, build
+from adapters.flink.rest import Rest
 from adapters.flink.schedule import Group
-from adapters.flink.setup import set_up
+from adapters.flink.setup import Setup, set_up
 from conformance.case import Case
 from conformance.engine import Job
 from conformance.judge import Budget, Conforms, judge
@@ -23,7 +29,7 @@ from generators import cases
 from generators.collect import collect
 
 TOGETHER = 240
-ALONE = 10
+ALONE = 24
 """So many of them one by one: enough to know, and they take long enough."""
 
 
@@ -37,12 +43,14 @@ def main() -> None:
         chosen = collect(cases(capabilities=crashing), number=TOGETHER, seed=0)
         _checked(chosen[:1], list(engine.run([Job(chosen[0], seconds=600)])))
         first = time.perf_counter() - began
+        warming = collect(cases(capabilities=crashing), number=description.batch, seed=1)
+        _together(engine, warming, description.batch)
         many = TOGETHER / _together(engine, chosen, description.batch)
         one = ALONE / _one_by_one(engine, chosen[:: TOGETHER // ALONE])
         failing = sum(bool(case.failures) for case in chosen)
         print(
             f"flink: {TOGETHER} cases ({failing} with crashes) in shared jobs {60 * many:.0f} cases/min, "
-            f"a cluster for each {60 * one:.0f} cases/min: {many / one:.1f} times; "
+            f"a job for each {60 * one:.0f} cases/min: {many / one:.1f} times; "
             f"the first case {first:.1f} s after the start"
         )
     finally:
@@ -60,22 +68,61 @@ def _together(engine: Flink, chosen: Sequence[Case], batch: int) -> float:
 
 
 def _one_by_one(engine: Flink, chosen: Sequence[Case]) -> float:
-    """The seconds that cases take with a cluster for each."""
-    from adapters.flink.cluster import Embedded  # noqa: PLC0415
+    """The seconds that cases take in the plain way."""
+    from py4j.java_gateway import JVMView  # noqa: PLC0415
+
     from adapters.flink.run import Run  # noqa: PLC0415
 
-    client = engine._client  # noqa: SLF001 - there is one JVM in a process that builds jobs
+    gateway = engine._client.gateway  # noqa: SLF001 - there is one JVM in a process that builds jobs
+    known = gateway.jvm
+    # Plain PyFlink does not remember names.
+    gateway.jvm = JVMView(known._gateway_client, known._jvm_name, id=known._id)  # noqa: SLF001
     seconds = 0.0
     for case in chosen:
         with TemporaryDirectory() as folder:
             started = time.perf_counter()
-            cluster = Embedded(client)
-            run = Run(Group((Job(case, seconds=600),)), set_up([]), client, cluster, Path(folder))
+            plain = Plain()
+            run = Run(Group((Job(case, seconds=600),)), set_up([]), plain, plain, Path(folder))
             run.go(600)
-            cluster.stop()
             seconds += time.perf_counter() - started
         _checked([case], list(run.observations(EngineInfo("flink"))))
+    gateway.jvm = known
     return seconds
+
+
+class Plain:
+    """Who builds a job, and the cluster that comes and goes with it: what PyFlink has by itself."""
+
+    groups = 1
+    failures = ("crash",)
+    python = sys.executable
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.rest = Rest("127.0.0.1", free.getsockname()[1])
+
+    def submit(self, cluster: "Plain", placed: Sequence[Placed], setup: Setup, *_: object) -> str:
+        from pyflink.common import Configuration  # noqa: PLC0415
+        from pyflink.datastream import StreamExecutionEnvironment  # noqa: PLC0415
+
+        given = {
+            **setup.conf(placed[0].desk.folder),
+            **ANSWERS,
+            **MEMORY,
+            "python.executable": cluster.python,
+            "python.client.executable": cluster.python,
+            "rest.address": self.rest.host,
+            "rest.bind-address": self.rest.host,
+            "rest.bind-port": str(self.rest.port),
+        }
+        conf = Configuration()
+        for name, value in given.items():
+            conf.set_string(name, value)
+        environment = StreamExecutionEnvironment.get_execution_environment(conf)
+        environment.set_parallelism(1)
+        build(environment, placed, setup, 0)
+        return str(environment.execute_async("plain").get_job_id())
 
 
 def _checked(chosen: Sequence[Case], seen: Sequence[Observations]) -> None:

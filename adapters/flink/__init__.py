@@ -22,10 +22,10 @@ from conformance.observation import EngineInfo, Observations
 if TYPE_CHECKING:
     from adapters.flink.cluster import Cluster
 
-BATCH = 48
+BATCH = 120
 """Cases that are given to it at once."""
 
-AT_ONCE = 2
+AT_ONCE = 4
 """Jobs at a time."""
 
 UNAIMED = {"kill", "partition"}

@@ -76,6 +76,9 @@ class Client:
             self.gateway = java_gateway.get_gateway()
         finally:
             java_gateway.launch_gateway_server_process = launch
+        from adapters.flink.names import remember  # noqa: PLC0415 - it needs what comes with PyFlink
+
+        remember(self.gateway)
 
     def submit(
         self, cluster: Cluster, cases: Sequence[Placed], setup: Setup, built: int = 0, savepoint: Path | None = None
@@ -107,7 +110,7 @@ class Client:
             # Every subtask of an operator takes a slot of its group's own.
             groups = max(1, cluster.groups // MORE) if setup.is_parallel else cluster.groups
             build(environment, cases, setup, built, groups=groups)
-            return str(environment.execute_async(self._folder.name).get_job_id())
+        return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:
         """End the JVM; whoever comes next gets another one."""

@@ -74,9 +74,17 @@ class Committed:
     _parts: dict[tuple[int, str], list[Part]] = field(factory=dict)
     _named: set[Path] = field(factory=set)
     _read: set[Path] = field(factory=set)
+    _visible: dict[tuple[int, str], list[Path]] = field(factory=dict)
 
-    def look(self) -> bool:
-        """Take in the checkpoints that are new; whether there were any."""
+    def look(self) -> None:
+        """
+        Take in the files that can be seen, and then the checkpoints that are new.
+
+        A file can be seen after the checkpoint is complete that names it, so one that is unknown then is so for good.
+        """
+        self._visible = {}
+        for path in sorted(self.folder.glob("sinks/*/*/part-*")):
+            self._visible.setdefault((int(path.parts[-3]), path.parts[-2]), []).append(path)
         found = sorted(
             ((number, int(path.parent.name.removeprefix("chk-"))), path)
             for number, job in enumerate(self.jobs)
@@ -85,7 +93,6 @@ class Committed:
         )
         for point, path in found:
             self.take(point, path)
-        return bool(found)
 
     def take(self, point: Point, metadata: Path) -> None:
         """A checkpoint is complete: what it names, and none before it did, is its own."""
@@ -125,9 +132,6 @@ class Committed:
         What can be seen and belongs to no checkpoint at all is shown behind them, whatever that means; so is, when it
         is looked at for the last time, what belongs to another one.
         """
-        folder = self.folder / "sinks" / str(case) / tap
-        visible = sorted(path for path in folder.glob("part-*")) if folder.exists() else []
-        self.look()
         parts = self._parts.get((case, tap), [])
         shown: list[tuple[Any, ...]] = []
         begun: Point = (-1, 0)
@@ -139,7 +143,7 @@ class Committed:
             begun = end
         else:
             late = [event for part in parts if part.point > begun and part.is_visible for event in part.events(stream)]
-            unknown = [path for path in visible if path not in self._named]
+            unknown = [path for path in self._visible.get((case, tap), []) if path not in self._named]
             strange = [event for path in unknown for event in events_of(rows_of(path), stream)]
             if strange or (late and last):
                 shown.append(tuple(late + strange))

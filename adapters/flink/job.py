@@ -236,27 +236,38 @@ def _keyed(streams: Sequence[Any]) -> Any:
     """
     from pyflink.common.typeinfo import Types  # noqa: PLC0415
     from pyflink.datastream.data_stream import KeyedStream  # noqa: PLC0415
-    from pyflink.java_gateway import get_gateway  # noqa: PLC0415
 
     first, *others = streams
     united = first.union(*others) if others else first
-    key = get_gateway().jvm.KeyByKeySelector()
-    keyed = united._j_data_stream.keyBy(key, Types.ROW([Types.INT()]).get_java_type_info())  # noqa: SLF001
-    return KeyedStream(keyed, Types.STRING(), united)
+    return KeyedStream(united._j_data_stream.keyBy(*_key()), Types.STRING(), united)  # noqa: SLF001
+
+
+@cache
+def _key() -> tuple[Any, Any]:
+    """How a row's key is found, and its type: the same for all, so they are made once."""
+    from pyflink.common.typeinfo import Types  # noqa: PLC0415
+    from pyflink.java_gateway import get_gateway  # noqa: PLC0415
+
+    return get_gateway().jvm.KeyByKeySelector(), Types.ROW([Types.INT()]).get_java_type_info()
 
 
 def _file_sink(folder: Path) -> Any:
     """Flink's own exactly-once sink; what is between two checkpoints is in files of its own."""
+    from pyflink.datastream.connectors.file_system import FileSink  # noqa: PLC0415
+
+    encoder, rolling, bucket = _file_format()
+    sink = FileSink.for_row_format(str(folder), encoder)
+    return sink.with_rolling_policy(rolling).with_bucket_assigner(bucket).build()
+
+
+@cache
+def _file_format() -> tuple[Any, Any, Any]:
+    """How a sink writes its files, when it begins new ones, and where: the same for all, so they are made once."""
     from pyflink.common.serialization import Encoder  # noqa: PLC0415
-    from pyflink.datastream.connectors.file_system import (  # noqa: PLC0415
-        BucketAssigner,
-        FileSink,
-        RollingPolicy,
-    )
+    from pyflink.datastream.connectors.file_system import BucketAssigner, RollingPolicy  # noqa: PLC0415
 
     return (
-        FileSink.for_row_format(str(folder), Encoder.simple_string_encoder())
-        .with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy())
-        .with_bucket_assigner(BucketAssigner.base_path_bucket_assigner())
-        .build()
+        Encoder.simple_string_encoder(),
+        RollingPolicy.on_checkpoint_rolling_policy(),
+        BucketAssigner.base_path_bucket_assigner(),
     )

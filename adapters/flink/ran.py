@@ -1,5 +1,8 @@
 """One case of a job: how far it is, and what was seen of it."""
 
+from collections.abc import Collection
+from time import time
+
 from attrs import define, field
 
 from adapters.flink.desk import Progress
@@ -7,6 +10,9 @@ from adapters.flink.job import Placed
 from conformance.case import Failure
 from conformance.engine import Job
 from conformance.observation import Fired, Observation
+
+BEGINNING = 0.3
+"""Seconds within which operators that are restored together have all been opened."""
 
 
 @define
@@ -22,12 +28,29 @@ class Ran:
     overlapped: set[int] = field(factory=set)
     struck: float = 0.0
     """When something last failed."""
+    victims: Collection[str] = ()
+    """The operators that failed then, if it is known which."""
 
     @property
     def armed(self) -> Failure | None:
         """The failure that is to strike next."""
         failures = self.job.case.failures
         return failures[len(self.fired)] if len(self.fired) < len(failures) else None
+
+    def fails(self, when: float, victims: Collection[str]) -> None:
+        """Something fails, or is about to: whoever stands still is not to keep the others from being restored."""
+        self.struck, self.victims = when, victims
+
+    def is_to_be_restored(self, who: str, since: float) -> bool:
+        """
+        Whether an operator that has stood still since then is one of an attempt that has failed.
+
+        It is if it was opened before the failure. One that was opened after it may be so, too, as operators do not all
+        begin at once; then those that failed have not been opened again.
+        """
+        opened = self.progress.opened
+        down = any(opened.get(victim, self.struck) < self.struck for victim in self.victims)
+        return opened[who] < self.struck or (down and time() > since + BEGINNING)
 
     def has_played(self, epoch: int) -> bool:
         """Whether all sources have passed a border, each since it was last opened."""

@@ -16,13 +16,16 @@ from adapters.flink.rest import Refused
 from adapters.flink.schedule import Group, gets_ahead, independent, waits
 from adapters.flink.setup import UNALIGNED, Setup
 from adapters.flink.violence import Violence
-from conformance.case import Restart
+from conformance.case import Crash, Restart
 from conformance.codec import digest
 from conformance.engine import Job
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
 LOOK = 0.003
 """Seconds between two looks at how far everybody is."""
+
+ASK = 0.01
+"""Seconds between two questions to Flink, which answers every one of them at the expense of something else."""
 
 QUIET = {"begins": 0.1, "borders": 0.02}
 """
@@ -48,8 +51,10 @@ class Pending:
     sources: list[dict[str, str]]
     struck: int
     """How many failures had struck when it was asked for: one more, and it will fail."""
-    ahead: list[tuple[Desk, list[str]]] = field(factory=list)
-    """The sources that were let into the next epoch."""
+    ahead: list[tuple[Ran, dict[str, str]]] = field(factory=list)
+    """The cases that were let into the next epoch, and the incarnations of their sources that were."""
+    asked: float = 0.0
+    """When Flink was last asked about it."""
 
 
 class Run:
@@ -181,14 +186,19 @@ class Run:
         checkpoint stands between the two any more; unless it is restored already, it is made to fail, and will be.
         """
         if self._pending is not None:
-            for desk, sources in self._pending.ahead:
-                self._sent_back.update(sources)
-                for me in sources:
-                    desk.mark(f"back-{me}")
+            for ran, sources in self._pending.ahead:
+                self._sent_back.update(sources.values())
+                if ran.incarnations() == sources:
+                    ran.fails(time(), sources)
+                for me in sources.values():
+                    ran.placed.desk.mark(f"back-{me}")
         self._pending = None
         self._not_before = monotonic() + 0.01
 
     def _wait_for_checkpoint(self, pending: Pending) -> None:
+        if monotonic() < pending.asked + ASK:
+            return
+        pending.asked = monotonic()
         try:
             told = self._rest.get(f"/jobs/{self._job}/checkpoints/{pending.request}")
         except (Refused, OSError):
@@ -218,7 +228,7 @@ class Run:
 
     def _let_ahead(self, pending: Pending) -> None:
         """Let sources by which the checkpoint has gone begin the next epoch, while it is under way further down."""
-        there = {desk.case for desk, _ in pending.ahead}
+        there = [ran.placed.number for ran, _ in pending.ahead]
         ahead = [
             ran for ran in self.cases if ran.placed.number not in there and self._may_get_ahead(ran, pending.epoch)
         ]
@@ -229,7 +239,7 @@ class Run:
             for ran in ahead:
                 sources = ran.incarnations()
                 if all(ran.placed.named(who) in done for who in sources):
-                    pending.ahead.append((ran.placed.desk, list(sources.values())))
+                    pending.ahead.append((ran, sources))
                     for me in sources.values():
                         ran.placed.desk.mark(f"ahead-{me}-{pending.epoch + 1}")
 
@@ -259,8 +269,8 @@ class Run:
         """Let tasks go on that are held back, once all others have gone as far as they can without them."""
         for ran in self.cases:
             for (who, what), (_, epoch, since) in list(ran.progress.waiting.items()):
-                if ran.progress.opened[who] < ran.struck and what != "brakes":
-                    # It is to be restored with all others, and nobody can be before it has ended.
+                if what != "brakes" and ran.is_to_be_restored(who, since):
+                    # So are all others with it, and nobody can be before it has ended.
                     ran.progress.let(who, what)
                     continue
                 if self._violence.holds(what, epoch):
@@ -286,8 +296,10 @@ class Run:
             while number < len(ran.job.case.failures) and ran.placed.desk.has_struck(number):
                 t, evidence = ran.placed.desk.struck(number)
                 ran.fired.append(Fired(number, len(ran.observations), evidence, round(t - self._begun, 4)))
+                self._committed.look()
                 self._show(ran, always=True)
-                ran.struck = t
+                failure = ran.job.case.failures[number]
+                ran.fails(t, [failure.task] if isinstance(failure, Crash) else ())
                 number += 1
 
     def _awaits_restart(self, epoch: int) -> bool:

@@ -1,0 +1,42 @@
+"""Java's names."""
+
+import pytest
+
+pytestmark = pytest.mark.flink
+
+
+class Jvm:
+    """Stands in for the connection to a JVM, in which there is one class; counts the questions."""
+
+    def __init__(self):
+        self.asked = []
+
+    def send_command(self, command):
+        from py4j import protocol  # noqa: PLC0415 - it comes with PyFlink
+
+        name = command.splitlines()[2]
+        self.asked.append(name)
+        return protocol.SUCCESS_CLASS + name if name == "org.example.Thing" else protocol.SUCCESS_PACKAGE
+
+
+class Gateway:
+    def __init__(self, jvm):
+        from py4j.java_gateway import JVMView  # noqa: PLC0415
+
+        self.jvm = JVMView(jvm, "default", id="rj")
+
+
+def test_a_name_is_asked_for_once_and_means_the_same_ever_after():
+    from py4j.java_gateway import JavaClass  # noqa: PLC0415
+
+    from adapters.flink.names import remember  # noqa: PLC0415
+
+    asked = Jvm()
+    gateway = Gateway(asked)
+    remember(gateway)
+    first = gateway.jvm.org.example.Thing
+    assert isinstance(first, JavaClass)
+    assert asked.asked == ["org", "org.example", "org.example.Thing"]
+    assert gateway.jvm.org.example.Thing is first
+    assert gateway.jvm.org.example.other is gateway.jvm.org.example.other
+    assert asked.asked[3:] == ["org.example.other"]
