@@ -8,11 +8,16 @@ pytestmark = pytest.mark.flink
 class Jvm:
     """Stands in for the connection to a JVM, in which there is one class; counts the questions."""
 
+    converters = ()
+
     def __init__(self):
+        from py4j.java_gateway import GatewayProperty  # noqa: PLC0415 - it comes with PyFlink
+
         self.asked = []
+        self.gateway_property = GatewayProperty(auto_field=False, pool=None)
 
     def send_command(self, command):
-        from py4j import protocol  # noqa: PLC0415 - it comes with PyFlink
+        from py4j import protocol  # noqa: PLC0415
 
         name = command.splitlines()[2]
         self.asked.append(name)
