@@ -191,4 +191,5 @@ def _observations(run: _Run, description: Description) -> Observations:
         run.ended.message,
         run.ended.log,
         run.ended.overlapped,
+        run.ended.in_flight,
     )

@@ -90,6 +90,8 @@ class Observations:
     log: tuple[Any, ...] = field(default=(), repr=False)
     overlapped: int | None = None
     """Of how many epochs the snapshot was still under way when the next one had begun, if the adapter knows."""
+    in_flight: int | None = None
+    """How many bytes of messages in flight the snapshots hold, if the adapter knows."""
 
     def __attrs_post_init__(self) -> None:
         for name, allowed in (("epochs", ("given", "own")), ("snapshots", ("aligned", "unaligned")), ("end", ENDS)):
@@ -98,8 +100,10 @@ class Observations:
                 raise Malformed(quote(value), "one of " + ", ".join(allowed), path=(name,))
         if not isinstance(self.atomic, bool):
             raise Malformed(quote(self.atomic), "true or false", path=("atomic",))
-        if self.overlapped is not None and (type(self.overlapped) is not int or self.overlapped < 0):
-            raise Malformed(quote(self.overlapped), "a number of epochs", path=("overlapped",))
+        for name, what in (("overlapped", "epochs"), ("in_flight", "bytes")):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 0):
+                raise Malformed(quote(value), f"a number of {what}", path=(name,))
         if self.message is not None and not isinstance(self.message, str):
             raise Malformed(quote(self.message), "a string", path=("message",))
         first = self.observations[0].streams.keys() if self.observations else ()

@@ -97,11 +97,12 @@ def test_rejects_observations_that_do_not_fit_the_case(path, value, found):
 
 
 @pytest.mark.parametrize("wrong", [-1, True, "2", 1.5])
-def test_how_many_epochs_overlapped_is_a_number_or_not_said(wrong):
-    assert decode_observations(VALID).overlapped is None
-    assert encode_observations(decode_observations(VALID | {"overlapped": 2}))["overlapped"] == 2
-    with pytest.raises(Malformed, match="a number of epochs"):
-        decode_observations(VALID | {"overlapped": wrong})
+@pytest.mark.parametrize(("name", "what"), [("overlapped", "epochs"), ("in_flight", "bytes")])
+def test_what_is_counted_of_a_run_is_a_number_or_not_said(wrong, name, what):
+    assert getattr(decode_observations(VALID), name) is None
+    assert encode_observations(decode_observations(VALID | {name: 2}))[name] == 2
+    with pytest.raises(Malformed, match=f"a number of {what}"):
+        decode_observations(VALID | {name: wrong})
 
 
 def test_own_epochs_need_every_source():

@@ -26,6 +26,8 @@ class Ran:
     observations: list[Observation] = field(factory=list)
     fired: list[Fired] = field(factory=list)
     overlapped: set[int] = field(factory=set)
+    in_flight: int = 0
+    """Bytes of messages in flight that checkpoints hold."""
     struck: float = 0.0
     """When something last failed."""
     victims: Collection[str] = ()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep, time
+from typing import Any
 
 from attrs import define, field
 
@@ -218,9 +219,27 @@ class Run:
         else:
             self._pending = None
             self._closed.append((len(self._committed.jobs) - 1, number))
+            if self._setup.mode == UNALIGNED:
+                self._weigh(number)
             self._observe()
             if not self._awaits_restart(pending.epoch):
                 self._go_on()
+
+    def _weigh(self, number: int) -> None:
+        """How much a checkpoint holds of what was in flight, case by case."""
+        with suppress(Refused, OSError, KeyError):
+            tasks = self._tasks(number)
+            for ran in self.cases:
+                its = {vertex for vertex in tasks if vertex.startswith(ran.placed.named(""))}
+                ran.in_flight += sum(tasks[vertex]["persisted_data"] for vertex in its)
+
+    def _tasks(self, number: int) -> dict[str, Any]:
+        """What Flink has to say of each operator in a checkpoint, by the first name in their chain."""
+        if not self._vertices:
+            told = self._rest.get(f"/jobs/{self._job}")["vertices"]
+            self._vertices = {vertex["id"]: vertex["name"].split(" ", 1)[0] for vertex in told}
+        tasks = self._rest.get(f"/jobs/{self._job}/checkpoints/details/{number}")["tasks"]
+        return {self._vertices[vertex]: task for vertex, task in tasks.items()}
 
     def _go_on(self) -> None:
         for ran in self.cases:
@@ -244,18 +263,11 @@ class Run:
                         ran.placed.desk.mark(f"ahead-{me}-{pending.epoch + 1}")
 
     def _acknowledged(self) -> set[str]:
-        """The operators whose snapshot in the present checkpoint is done, by the first name in their chain."""
-        if not self._vertices:
-            told = self._rest.get(f"/jobs/{self._job}")["vertices"]
-            self._vertices = {vertex["id"]: vertex["name"].split(" ", 1)[0] for vertex in told}
+        """The operators whose snapshot in the present checkpoint is done."""
         history = self._rest.get(f"/jobs/{self._job}/checkpoints")["history"]
         number = next(each["id"] for each in history if each["status"] == "IN_PROGRESS")
-        tasks = self._rest.get(f"/jobs/{self._job}/checkpoints/details/{number}")["tasks"]
-        return {
-            self._vertices[vertex]
-            for vertex, task in tasks.items()
-            if task["num_acknowledged_subtasks"] == task["num_subtasks"]
-        }
+        tasks = self._tasks(number)
+        return {who for who, task in tasks.items() if task["num_acknowledged_subtasks"] == task["num_subtasks"]}
 
     def _may_get_ahead(self, ran: Ran, epoch: int) -> bool:
         if self._setup.is_own or not ran.gets_ahead or epoch >= ran.job.case.epochs or self._awaits_restart(epoch):
@@ -383,4 +395,5 @@ class Run:
                 end="completed" if done else "error" if self.message else "stalled",
                 message=None if done else self.message,
                 overlapped=None if self._setup.is_own else len(ran.overlapped),
+                in_flight=None if self._setup.is_own or self._setup.mode != UNALIGNED else ran.in_flight,
             )

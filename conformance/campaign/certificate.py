@@ -96,13 +96,17 @@ def meaning(tally: Tally) -> str:
 def epochs(exercised: Sequence[Judged]) -> dict[str, Any]:
     """
     How many epochs a run committed: an engine that puts everything into one shows little. And in how many of them, of
-    those that had another behind them, two were in flight: where there never are, nothing is known of alignment.
+    those that had another behind them, two were in flight: where there never are, nothing is known of alignment. And,
+    where snapshots hold messages in flight, in how many cases there were any to hold.
     """
     committed = [judged.epochs for judged in exercised] or [0]
     said: dict[str, Any] = {"least": min(committed), "median": median(committed), "most": max(committed)}
     told = [(judged.overlapped, max(judged.epochs - 1, 0)) for judged in exercised if judged.overlapped is not None]
     if told:
         said["two in flight"] = {"epochs": sum(both for both, _ in told), "of": sum(could for _, could in told)}
+    held = [judged.in_flight for judged in exercised if judged.in_flight is not None]
+    if held:
+        said["saved in flight"] = {"cases": sum(map(bool, held)), "of": len(held), "bytes": sum(held)}
     return said
 
 

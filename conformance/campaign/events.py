@@ -114,6 +114,8 @@ class Judged:
     findings: tuple[Finding, ...] = ()
     overlapped: int | None = None
     """In how many epochs the next one had begun before this one's snapshot was complete, if that is known."""
+    in_flight: int | None = None
+    """How many bytes of messages in flight its snapshots hold, if that is known."""
 
 
 @frozen

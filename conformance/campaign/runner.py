@@ -133,6 +133,7 @@ class Campaign:
             guarantee=ruling.guarantee,
             findings=ruling.findings,
             overlapped=ran.seen.overlapped,
+            in_flight=ran.seen.in_flight,
         )
 
     def _examine(self, plan: Plan, tally: Tally) -> Iterator[Examined]:

@@ -29,7 +29,7 @@ def decode_observations(value: object) -> Observations:
     """JSON to observations."""
     whole(value)
     check_format(value, OBSERVATIONS_FORMAT)
-    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped")
+    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped", "in_flight")
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
     del fields["format"]
     with inside("engine"):
@@ -76,10 +76,9 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
         "fired": [present(each) for each in seen.fired],
         "end": seen.end,
     }
-    if seen.message is not None:
-        encoded["message"] = seen.message
-    if seen.overlapped is not None:
-        encoded["overlapped"] = seen.overlapped
+    for name in ("message", "overlapped", "in_flight"):
+        if (value := getattr(seen, name)) is not None:
+            encoded[name] = value
     if seen.log:
         encoded["log"] = list(seen.log)
     return encoded

@@ -55,6 +55,7 @@ class Ended:
     message: str | None = None
     log: tuple[Any, ...] = ()
     overlapped: int | None = None
+    in_flight: int | None = None
 
 
 Answer: TypeAlias = Shown | Happened | Ended
@@ -177,7 +178,7 @@ def decode_answer(value: object) -> Answer:
     if "fired" in fields:
         found = Fired(fields.pop("fired"), 0, **fields_of(fields, required=(), optional=("evidence", "t")))
         return Happened(id_, found.failure, found.evidence, found.t)
-    given = fields_of(fields, required=("end",), optional=("message", "log", "overlapped"))
+    given = fields_of(fields, required=("end",), optional=("message", "log", "overlapped", "in_flight"))
     if given["end"] not in ENDS:
         raise Malformed(quote(given["end"]), "one of " + ", ".join(ENDS), path=("end",))
     with inside("log"):
@@ -194,7 +195,13 @@ def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:
             lines.append(_happened(waiting.pop(0)))
         lines.append(encode_observation(observation))
     lines += [_happened(fired) for fired in waiting]
-    end = {"end": seen.end, "message": seen.message, "log": list(seen.log) or None, "overlapped": seen.overlapped}
+    end = {
+        "end": seen.end,
+        "message": seen.message,
+        "log": list(seen.log) or None,
+        "overlapped": seen.overlapped,
+        "in_flight": seen.in_flight,
+    }
     lines.append({name: value for name, value in end.items() if value is not None})
     return [{"id": id_, **line} for line in lines]
 

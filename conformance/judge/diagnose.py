@@ -4,11 +4,14 @@ What went wrong, in a user's words.
 The judge proves that no execution explains an output; a diagnosis is our best guess at why, and changes no verdict. It
 asks in turn: would it be right had the task taken events of the next epoch? does the output account for events more
 than once, or not at all? for the right ones in a wrong order? If none of these, the state must have been wrong.
+
+Events that were taken early do not come again, unless the epoch they belong to is played once more after a failure:
+then they are counted twice, which is another promise broken, and another finding.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
@@ -22,30 +25,37 @@ from conformance.programs import Count, Digest, Event, Program, Sum
 FAR = 6
 """How many events of the next epoch a task is suspected to have taken early, at most."""
 
-_MEANING: dict[Diagnosis, str] = {
+_MEANING: dict[str, str] = {
     "misaligned": "It would be right had `{task}` taken events of epoch {next} before the border of epoch {epoch}.",
     "duplicated": "Something was counted or shown more often than it happened.",
+    "counted again": "It is right if `{task}`, which took events of epoch {next} early, took them in epoch {next} again.",
     "lost": "Something that happened was not counted or not shown.",
     "reordered": "Everything is there, in an order that no interleaving of the inputs gives.",
     "corrupted state": "The task went on from a state that it cannot have had.",
 }
 
 
-def diagnose(seen: Seen, found: Unexplained, observation: int, *, aligned: bool) -> Finding:
-    """The finding for an output that no execution explains."""
+def diagnose(seen: Seen, found: Unexplained, shown_by: Callable[[int], int], *, aligned: bool) -> list[Finding]:
+    """
+    The findings for an output that no execution explains: what is wrong with it and, perhaps, with what follows.
+
+    `shown_by` is the first observation that shows an epoch of it.
+    """
     shown = seen[found.stream][found.epoch - 1] or ()
     inputs = [seen[stream][found.epoch - 1] for stream in found.task.inputs]
-    diagnosis = _diagnosis(seen, found, shown, inputs, aligned=aligned)
-    return Finding(
+    early = list(_taken_early(seen, found, shown)) if aligned else []
+    diagnosis = "misaligned" if early else _diagnosis(found, shown, inputs)
+    finding = Finding(
         diagnosis=diagnosis,
         because=" ".join((_where(found, shown), _inputs(found, inputs), _meaning(diagnosis, found))),
-        observation=observation,
+        observation=shown_by(found.epoch),
         stream=found.stream,
         epoch=found.epoch,
         position=found.position,
         expected=found.expected,
         observed=shown[found.position :][:QUOTED],
     )
+    return [finding, *_counted_again(seen, found, early, shown_by)]
 
 
 def _where(found: Unexplained, shown: Segment) -> str:
@@ -67,7 +77,7 @@ def _inputs(found: Unexplained, inputs: Sequence[Segment | None]) -> str:
     return f"No order of its events ({' and '.join(counted)}) gives that."
 
 
-def _meaning(diagnosis: Diagnosis, found: Unexplained) -> str:
+def _meaning(diagnosis: str, found: Unexplained) -> str:
     return _MEANING[diagnosis].format(task=found.task.name, epoch=found.epoch, next=found.epoch + 1)
 
 
@@ -75,40 +85,82 @@ def _value(event: Event) -> str:
     return repr(event) if isinstance(event, int) else ascii(event)
 
 
-def _diagnosis(
-    seen: Seen, found: Unexplained, shown: Segment, inputs: Sequence[Segment | None], *, aligned: bool
-) -> Diagnosis:
-    if aligned and _overtakes(seen, found, shown):
-        return "misaligned"
+def _diagnosis(found: Unexplained, shown: Segment, inputs: Sequence[Segment | None]) -> Diagnosis:
     known = [events for events in inputs if events is not None]
     if len(known) < len(inputs):
         return "corrupted state"
     return compare(*_accounts(found.task.program, found.state, known, shown))
 
 
-def _overtakes(seen: Seen, found: Unexplained, shown: Segment) -> bool:
-    """Whether the output is right if events of the next epoch count too, as many of each input as one likes."""
+Early: TypeAlias = tuple[tuple[int, ...], Any]
+"""How many events of the next epoch were taken of each input, and the state that this leaves."""
+
+
+def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Early]:
+    """How the output is right if events of the next epoch count too, as few of them as will do."""
     task, epoch = found.task, found.epoch
     if len(task.inputs) < 2 or epoch >= len(seen[found.stream]):  # noqa: PLR2004 - one input has nobody to overtake
-        return False
+        return
     both = [(seen[stream][epoch - 1], seen[stream][epoch]) for stream in task.inputs]
     if any(now is None or then is None for now, then in both):
-        return False
-    for early in range(1, sum(len(then or ()) for _, then in both) + 1):
-        for choice in _splits(early, [len(then or ()) for _, then in both]):
-            inputs = tuple(
-                tuple((1, event) for event in (*(now or ()), *(then or ())[:taken]))
-                for (now, then), taken in zip(both, choice, strict=True)
-            )
-            piece = Piece(task.name, task.program, inputs, shown, (len(shown),), hidden=False)
+        return
+    most = [len(then or ()) for _, then in both]
+    for early in range(1, min(sum(most), FAR) + 1):
+        is_right = False
+        for choice in _splits(early, most):
+            inputs = [(*(now or ()), *(then or ())[:taken]) for (now, then), taken in zip(both, choice, strict=True)]
             try:
-                if next(Search([piece], 1, Budget(steps=2_000), Furthest()).ways((found.state,)), None):
-                    return True
+                left = _left_by(found, found.state, inputs, shown)
             except OutOfBudget:
-                return False
-        if early >= FAR:
-            return False
-    return False
+                return
+            if left:
+                is_right = True
+                yield choice, left[0]
+        if is_right:
+            return
+
+
+def _left_by(found: Unexplained, state: Any, inputs: Sequence[Segment], shown: Segment) -> tuple[Any, ...]:
+    """The state that the task is left in by some order of these inputs that shows this; none, if none does."""
+    tagged = tuple(tuple((1, event) for event in events) for events in inputs)
+    piece = Piece(found.task.name, found.task.program, tagged, shown, (len(shown),), hidden=False)
+    way = next(Search([piece], 1, Budget(steps=2_000), Furthest()).ways((state,)), None)
+    return () if way is None else way.states
+
+
+def _counted_again(
+    seen: Seen, found: Unexplained, early: Sequence[Early], shown_by: Callable[[int], int]
+) -> list[Finding]:
+    """
+    The finding for an epoch that is right only if what was taken early of it is taken once more.
+
+    If it is right with what is left of it, too, nothing is said.
+    """
+    shown = seen[found.stream][found.epoch] if early else None
+    if shown is None:
+        return []
+    inputs = [seen[stream][found.epoch] or () for stream in found.task.inputs]
+    try:
+        for choice, state in early:
+            left = [events[taken:] for events, taken in zip(inputs, choice, strict=True)]
+            if _left_by(found, state, left, shown):
+                return []
+        again = next((choice for choice, state in early if _left_by(found, state, inputs, shown)), None)
+    except OutOfBudget:
+        return []
+    if again is None:
+        return []
+    events = [_value(each) for taken, some in zip(again, inputs, strict=True) for each in some[:taken]]
+    where = (
+        f"Epoch {found.epoch + 1} of `{found.stream}` counts {_listed(events)} again, after epoch {found.epoch} did."
+    )
+    because = f"{where} {_meaning('counted again', found)}"
+    epoch = found.epoch + 1
+    return [Finding("duplicated", because, shown_by(epoch), found.stream, epoch, 0, (), shown[:QUOTED])]
+
+
+def _listed(values: Sequence[str]) -> str:
+    return " and ".join(values[:QUOTED]) + (" and more" if len(values) > QUOTED else "")
 
 
 def _splits(total: int, most: Sequence[int]) -> list[tuple[int, ...]]:

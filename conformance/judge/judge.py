@@ -8,6 +8,7 @@ is there (`progress`). What conforms is proven by replaying that execution (`wit
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import Protocol, TypeVar
 
@@ -183,7 +184,9 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
     answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
     if isinstance(answer, list):
         return extra + [
-            diagnose(segments, each, first_shown(seen, each.stream, each.epoch), aligned=aligned) for each in answer
+            finding
+            for each in answer
+            for finding in diagnose(segments, each, partial(first_shown, seen, each.stream), aligned=aligned)
         ]
     return extra or answer
 

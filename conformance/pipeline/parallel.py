@@ -22,6 +22,7 @@ passing because it has all of a segment, would need a pass of its own.
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import evolve, frozen
@@ -75,7 +76,7 @@ class Parallel:
             tasks = ", ".join(task.name for task in plan.pieces[unproven[0].part].tasks)
             raise Unproven(f"an order that was found for {tasks} does not show what was seen; please report both files")
         unexplained, doubtful = self._first_of_each(answers)
-        findings = extra + [self._finding(judged, each, epochs) for each in unexplained]
+        findings = extra + [finding for each in unexplained for finding in self._findings(judged, each, epochs)]
         if doubtful and not findings:
             raise OutOfBudget(doubtful[0])
         return findings or Explanation(epochs, len(answers), sum(each.rows for each in answers))
@@ -173,8 +174,8 @@ class Parallel:
                 doubtful[each.part] = bytes(each.said).decode()
         return list(unexplained.values()), list(doubtful.values())
 
-    def _finding(self, judged: Case, found: Unexplained, epochs: int) -> Finding:
-        """The finding in the judge's own words, from the rows of that epoch and the next."""
+    def _findings(self, judged: Case, found: Unexplained, epochs: int) -> list[Finding]:
+        """The findings in the judge's own words, from the rows of that epoch and the next."""
         near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
         places: dict[tuple[str, int], Place] = {
             (stream, epoch): place
@@ -195,7 +196,7 @@ class Parallel:
             None in (segments[s][e - 1] for e in near) for s in found.task.inputs
         ):
             found = evolve(found, state=self._state(judged, found, near))
-        return diagnose(segments, found, first_shown(self.seen, found.stream, found.epoch), aligned=True)
+        return diagnose(segments, found, partial(first_shown, self.seen, found.stream), aligned=True)
 
     def _state(self, judged: Case, found: Unexplained, near: Sequence[int]) -> Any:
         """The state at the start of that epoch, as far as these epochs can depend on it."""

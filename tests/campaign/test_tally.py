@@ -109,6 +109,12 @@ def test_epochs_in_flight_together_are_counted_of_those_that_have_another_behind
     assert "two in flight" not in epochs([evolve(judged(3), epochs=9)])
 
 
+def test_messages_in_flight_that_snapshots_hold_are_counted_where_that_is_known():
+    told = [evolve(judged(n), in_flight=held) for n, held in enumerate((0, 40, 2))]
+    assert epochs([*told, judged(3)])["saved in flight"] == {"cases": 2, "of": 3, "bytes": 42}
+    assert "saved in flight" not in epochs([judged(3)])
+
+
 def test_the_guarantee_of_an_engine_is_what_all_its_cases_leave():
     right = [judged(n) for n in range(98)]
     assert tally(*right).guarantee == "exactly-once"

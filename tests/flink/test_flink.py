@@ -109,6 +109,7 @@ def test_unaligned_checkpoints_conform_as_such_and_are_convicted_where_they_are_
         found = list(judged(engine, given_cases + drawn(description, 8, seed=1)))
         for case, verdict, _ in found:
             assert isinstance(verdict, Conforms), (case, verdict)
+        assert any(seen.in_flight for _, _, seen in found), "nothing was in flight in any of them"
         lies = [evolve(seen, snapshots="aligned") for _, _, seen in found[: len(names)]]
         accused = [judge(case, lie) for case, lie in zip(given_cases, lies, strict=True)]
         assert any(isinstance(verdict, Violates) for verdict in accused)

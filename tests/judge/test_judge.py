@@ -118,6 +118,23 @@ def test_unaligned_a_task_may_leave_events_for_later_and_never_take_them_early()
     assert aligned.findings[0].diagnosis == "misaligned"
 
 
+def test_what_was_taken_early_and_again_in_its_own_epoch_is_a_duplicate_beside_the_misalignment():
+    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()),)), {"a": ((1,), (2, 3)), "b": ((4,), (8,))})
+    # 2 of the next epoch is taken early: 1, 1+2, 1+2+4. With what is left, 3 and 8, that is all that is wrong...
+    early = diagnosis(case, {**case.inputs, "x": ((1, 3, 7), (10, 18))})
+    assert [finding.diagnosis for finding in early.findings] == ["misaligned"]
+    assert early.guarantee == "exactly-once up to order"
+    # ... but after a failure 2 is played again, on top of a snapshot that has it already.
+    again = diagnosis(
+        case, {**case.inputs, "x": ((1, 3, 7),)}, {**case.inputs, "x": ((1, 3, 7), (9, 12, 20))}, atomic=False
+    )
+    misaligned, duplicated = again.findings
+    assert (misaligned.diagnosis, misaligned.epoch, misaligned.observation) == ("misaligned", 1, 0)
+    assert (duplicated.diagnosis, duplicated.epoch, duplicated.observation) == ("duplicated", 2, 1)
+    assert "Epoch 2 of `x` counts 2 again" in duplicated.because
+    assert again.guarantee == "at-least-once"
+
+
 def test_something_left_untaken_at_the_end_is_not_explained():
     case = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1,), (2,))})
     assert isinstance(judge(case, seen(case, {**case.inputs, "x": ((1,), ())}, snapshots="unaligned")), Violates)
