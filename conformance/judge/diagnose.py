@@ -28,7 +28,7 @@ FAR = 6
 _MEANING: dict[str, str] = {
     "misaligned": "It would be right had `{task}` taken events of epoch {next} before the border of epoch {epoch}.",
     "duplicated": "Something was counted or shown more often than it happened.",
-    "counted again": "It is right if `{task}`, which took events of epoch {next} early, took them in epoch {next} again.",
+    "counted again": "It is right if `{task}`, which took events of epoch {next} early, took them again in that epoch.",
     "lost": "Something that happened was not counted or not shown.",
     "reordered": "Everything is there, in an order that no interleaving of the inputs gives.",
     "corrupted state": "The task went on from a state that it cannot have had.",
