@@ -64,6 +64,13 @@ class Flaky(Right):
         return spoilt(seen, self.job.case) if self.runs % 3 == 0 else seen
 
 
+class Moody(Right):
+    """Loses something in two runs, and then in two it does not."""
+
+    def change(self, seen):
+        return spoilt(seen, self.job.case) if self.runs % 4 in {1, 2} else seen
+
+
 class CrossTalk(Batched):
     """Loses something when it runs many graphs at once, and only then."""
 

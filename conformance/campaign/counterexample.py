@@ -95,7 +95,12 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
         question = evolve(question, sinks_only=True, known={})
     small = None
     if planned.number is not None and not together:
-        small = smallest(plan.strategy, plan.numbered.entropy(planned.number), question.fails)
+        entropy = plan.numbered.entropy(planned.number)
+        small = smallest(plan.strategy, entropy, question.fails)
+        if small is None and question.steady:
+            # It did fail alone, but it does not every time.
+            question = evolve(question, steady=False, known={})
+            small = smallest(plan.strategy, entropy, question.fails)
     tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
         tried.append((start, *_rated(question, start, origin.findings)))

@@ -139,6 +139,13 @@ def test_a_violation_that_comes_and_goes_is_reported_with_its_rate(certify):
         assert f"fails in {found['rate']['failed']} of {found['rate']['runs']} runs" in out
 
 
+def test_a_violation_that_repeats_at_once_but_not_every_time_is_shrunk_all_the_same(certify):
+    _, certificate, _, _ = certify("python:tests.engines:Moody", "--shrink-runs", 500)
+    (found,) = [each for each in certificate["counterexamples"] if each["promise"] == "no loss"]
+    assert 0 < found["rate"]["failed"] < found["rate"]["runs"]
+    assert found["after"]["tasks"] == found["after"]["events"] == 1
+
+
 def test_what_fails_only_beside_others_is_those_others_with_it_as_one_case(certify, conformance):
     code, certificate, _, _ = certify("python:tests.engines:CrossTalk", "--shrink-runs", 10)
     assert code == 1
