@@ -6,14 +6,13 @@ from typing import Any
 
 import click
 
+from conformance.cli.explore import explore
 from conformance.cli.options import FILE, as_json
-from conformance.cli.pace import Pace
 from conformance.codec import read, read_case
 from conformance.codec.verdicts import decode_trace, encode_trace
 from conformance.model.configuration import Configuration, initial
 from conformance.model.construction import explain as construct
 from conformance.model.execution import run as execute
-from conformance.model.explore import explore as search
 from conformance.model.snapshot import gce, observed
 from conformance.model.trace import configurations
 
@@ -86,55 +85,7 @@ def explain(case: Path, trace: Path, as_json: bool) -> int:
     return 0
 
 
-@model.command()
-@click.argument("case", type=FILE)
-@click.option("--failures", type=click.IntRange(0, 8), default=1, show_default=True, help="At most so many failures.")
-@click.option("--every-interleaving", is_flag=True, help="Without the partial-order reduction: to check it.")
-@click.option(
-    "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Configurations at most."
-)
-@as_json
-def explore(case: Path, failures: int, every_interleaving: bool, most: int, as_json: bool) -> int:
-    """
-    Every interleaving of CASE and every placement of up to K failures (the case's own failures play no part).
-
-    Exit 0 if failures can never be seen and every execution commits every epoch, 3 if there are too many
-    configurations to tell.
-    """
-    read_ = read_case(case)
-    found = search(read_, failures, reduced=not every_interleaving, visit=_Progress(), most=most)
-    if as_json:
-        _print_json(
-            {
-                "states": found.states,
-                "transitions": found.transitions,
-                "outs": len(found.outs),
-                "failure_free_outs": len(found.failure_free),
-                "transparent": found.transparent,
-                "live": found.live,
-            }
-        )
-    else:
-        click.echo(f"{found.states} configurations, {found.transitions} steps")
-        click.echo(
-            f"{len(found.failure_free)} different outs without failures, {len(found.outs)} with up to {failures}"
-        )
-        click.echo("failures cannot be seen" if found.transparent else "FAILURES CAN BE SEEN")
-        click.echo("every execution commits every epoch" if found.live else "SOME EXECUTION GETS STUCK")
-    return 0 if found.transparent and found.live else 1
-
-
-class _Progress:
-    """Counts the steps of an exploration, and looks at the clock once in a thousand."""
-
-    def __init__(self) -> None:
-        self.steps = 0
-        self.pace = Pace()
-
-    def __call__(self, *_: object) -> None:
-        self.steps += 1
-        if self.steps % 1000 == 0:
-            self.pace.tell(f"{self.steps} steps")
+model.add_command(explore)
 
 
 def _print_json(value: Any) -> None:

@@ -136,6 +136,16 @@ def test_explore_gives_up_where_it_was_told_to(conformance):
     assert "more than 5 configurations" in err
 
 
+def test_several_cases_are_explored_and_one_that_is_too_large_does_not_keep_the_others(conformance):
+    other = Path(__file__).parents[2] / "generators" / "corpus" / "paper-observed-execution.json"
+    code, out, err = conformance("model", "explore", CASE, other, "--failures", 0, "--most", 20, "--json")
+    assert code == 3
+    (found,) = lines(out)
+    assert found["case"] == str(CASE)
+    assert found["transparent"]
+    assert f"{other}: there are more than 20 configurations" in err
+
+
 def test_a_failure_that_never_fired_is_reported(conformance, tmp_path):
     case = json.loads(Path(CASE).read_text())
     case["failures"] = [{"kind": "restart", "epoch": 2}, {"kind": "crash", "task": "average", "epoch": 1, "event": 0}]

@@ -10,8 +10,10 @@ from conformance.campaign.plan import Plan
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import trials
 from conformance.campaign.session import Order, certify, proceed
+from conformance.cli.explore import explored
 from conformance.pipeline.slices import OnCluster
 from conformance.pipeline.work import Cluster, WorkFailed, sliced
+from generators import corpus
 from generators.collect import Numbered
 from reports.folder import finish
 
@@ -78,6 +80,13 @@ def test_trials_of_mutants_come_to_the_same(place):
     todo = trials(number=5, runs=20, seed=1)
     assert len(todo) > 60
     assert [each.result() for each in place().each(todo)] == [trial() for trial in todo]
+
+
+def test_explorations_come_to_the_same_also_where_there_is_too_much_to_explore(place):
+    todo = [partial(explored, case, 1, reduced=True, most=150) for case in corpus().values()]
+    found = [each.result() for each in place().each(todo)]
+    assert found == [one() for one in todo]
+    assert {each.code for each in found} == {0, 3}
 
 
 def boom(number):

@@ -1,0 +1,115 @@
+"""`conformance model explore`: every interleaving of cases, and every placement of failures; here or on a cluster."""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import attrs
+import click
+
+from conformance.case import Case
+from conformance.cli.options import FILE, as_json, on
+from conformance.cli.pace import Pace
+from conformance.codec import read_case
+from conformance.errors import OutOfBudget
+from conformance.model.explore import Visitor
+from conformance.model.explore import explore as search
+
+
+@attrs.frozen
+class Explored:
+    """What was found in a case, in figures; `unknown` says why there are none."""
+
+    states: int = 0
+    transitions: int = 0
+    outs: int = 0
+    failure_free_outs: int = 0
+    transparent: bool = False
+    live: bool = False
+    unknown: str = ""
+
+    @property
+    def code(self) -> int:
+        """As an exit code."""
+        return OutOfBudget.exit_code if self.unknown else 0 if self.transparent and self.live else 1
+
+
+@click.command()
+@click.argument("cases", type=FILE, nargs=-1, required=True, metavar="CASE...")
+@click.option("--failures", type=click.IntRange(0, 8), default=1, show_default=True, help="At most so many failures.")
+@click.option("--every-interleaving", is_flag=True, help="Without the partial-order reduction: to check it.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Configurations at most."
+)
+@on
+@as_json
+def explore(
+    cases: tuple[Path, ...], failures: int, every_interleaving: bool, most: int, on: str | None, as_json: bool
+) -> int:
+    """
+    Every interleaving of each CASE and every placement of up to K failures (the case's own failures play no part).
+
+    Exit 0 if failures can never be seen and every execution commits every epoch, 3 if there are too many
+    configurations to tell. With --on, cases are explored on a Spark cluster, many at once.
+    """
+    read = [read_case(file) for file in cases]
+    todo = [partial(explored, case, failures, reduced=not every_interleaving, most=most) for case in read]
+    pace, codes = Pace(), []
+    for number, (file, found) in enumerate(zip(cases, _results(todo, on), strict=True), start=1):
+        codes.append(found.code)
+        several = f"{file}: " if len(cases) > 1 else ""
+        if found.unknown:
+            click.echo(f"{several}{found.unknown}", err=True)
+        elif as_json:
+            named = {"case": str(file)} if several else {}
+            click.echo(json.dumps(named | attrs.asdict(found, filter=lambda field, _: field.name != "unknown")))
+        else:
+            click.echo("\n".join(f"{several}{line}" for line in _lines(found, failures)))
+        pace.tell(f"{number} of {len(cases)} cases")
+    return 1 if 1 in codes else max(codes)
+
+
+def explored(case: Case, failures: int, visit: Visitor | None = None, *, reduced: bool, most: int) -> Explored:
+    """What there is in a case. That there is too much is a value, so that one case does not end the others' work."""
+    try:
+        found = search(case, failures, reduced=reduced, visit=visit, most=most)
+    except OutOfBudget as why:
+        return Explored(unknown=str(why))
+    return Explored(
+        found.states, found.transitions, len(found.outs), len(found.failure_free), found.transparent, found.live
+    )
+
+
+def _results(todo: Sequence["partial[Explored]"], on: str | None) -> Iterator[Explored]:
+    """What comes of each, in their order: one after the other here, or as many at once as a cluster can."""
+    if on is None:
+        yield from (one(visit=_Progress()) for one in todo)
+        return
+    from conformance.cli.where import place  # noqa: PLC0415 - what it needs is slow to import, and often not needed
+
+    with place(on) as where:
+        cluster = where()
+        for result in cluster.each(todo):
+            yield result.result()
+        cluster.close()
+
+
+def _lines(found: Explored, failures: int) -> Iterator[str]:
+    yield f"{found.states} configurations, {found.transitions} steps"
+    yield f"{found.failure_free_outs} different outs without failures, {found.outs} with up to {failures}"
+    yield "failures cannot be seen" if found.transparent else "FAILURES CAN BE SEEN"
+    yield "every execution commits every epoch" if found.live else "SOME EXECUTION GETS STUCK"
+
+
+class _Progress:
+    """Counts the steps of an exploration, and looks at the clock once in a thousand."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.pace = Pace()
+
+    def __call__(self, *_: object) -> None:
+        self.steps += 1
+        if self.steps % 1000 == 0:
+            self.pace.tell(f"{self.steps} steps")
