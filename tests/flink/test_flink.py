@@ -1,7 +1,10 @@
 """The real Flink, in a process of ours."""
 
+import tempfile
+import threading
 from contextlib import contextmanager
 
+import psutil
 import pytest
 from attrs import evolve
 
@@ -94,6 +97,17 @@ def test_at_least_once_is_convicted_every_time_by_cases_that_hold_a_task_back(na
             assert verdict.findings[0].diagnosis == "misaligned"
 
 
+def test_at_least_once_counts_what_it_took_early_again_when_it_fails_in_the_next_epoch():
+    case = corpus()["misaligned-border"]
+    two = {source: epochs[:2] for source, epochs in case.inputs.items()}
+    late = evolve(case, inputs=two, failures=(Crash("t", 2, "border"),))
+    with running("at-least-once") as (engine, _):
+        ((_, verdict, _),) = judged(engine, [late])
+        assert isinstance(verdict, Violates)
+        assert [finding.diagnosis for finding in verdict.findings] == ["misaligned", "duplicated"], verdict
+        assert verdict.guarantee == "at-least-once"
+
+
 def test_at_least_once_is_convicted_within_50_generated_cases():
     with running("at-least-once") as (engine, description):
         given_cases = [evolve(case, name=str(number)) for number, case in enumerate(drawn(description, 50, seed=0))]
@@ -140,3 +154,19 @@ def test_two_epochs_are_in_flight_in_at_least_half_of_the_cases_that_have_as_man
     given_cases = [case for case in drawn(description, 40, seed=6) if case.epochs > 1]
     overlapped = [seen.overlapped for _, _, seen in judged(engine, given_cases)]
     assert sum(map(bool, overlapped)) >= len(given_cases) / 2
+
+
+def test_nothing_is_left_of_a_run_with_failures(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    me = psutil.Process()
+    before = set(me.children(recursive=True)), threading.active_count()
+    with running() as (engine, description):
+        during = set(me.children(recursive=True))
+        given_cases = [case for case in drawn(description, 40, seed=8) if case.failures][:15]
+        assert len(list(judged(engine, given_cases))) == 15
+        assert any("java" in process.name() for process in during - before[0])
+        assert list(tmp_path.iterdir())
+    assert (set(me.children(recursive=True)), threading.active_count()) == before
+    assert not any(process.is_running() for process in during - before[0])
+    assert list(tmp_path.iterdir()) == []
