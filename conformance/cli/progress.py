@@ -15,6 +15,9 @@ from conformance.campaign.tally import Tally
 from conformance.cli.say import say
 from conformance.errors import printable
 
+FEW = 10
+"""Cases that say nothing yet of how long all of them take."""
+
 EVERY = 10.0
 """Seconds between two plain lines."""
 
@@ -124,7 +127,9 @@ class Rate:
         return f"{60 * self._done / max(monotonic() - self._since, 0.001):.0f}/min"
 
     def left(self, cases: int) -> str:
-        """How long so many will take."""
+        """How long so many will take. The first come late, as an engine has to be started, and many at once."""
+        if self._done < FEW <= cases:
+            return "too early to say how long"
         seconds = round(cases * (monotonic() - self._since) / max(self._done, 1))
         return f"{seconds // 60}:{seconds % 60:02} left"
 
