@@ -1,7 +1,7 @@
 """`conformance model explore`: every interleaving of cases, and every placement of failures; here or on a cluster."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import click
 from conformance.case import Case
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.pace import Pace
+from conformance.cli.where import each
 from conformance.codec import read_case
 from conformance.errors import OutOfBudget
 from conformance.model.explore import Visitor
@@ -54,9 +55,10 @@ def explore(
     configurations to tell. With --on, cases are explored on a Spark cluster, many at once.
     """
     read = [read_case(file) for file in cases]
-    todo = [partial(explored, case, failures, reduced=not every_interleaving, most=most) for case in read]
+    visit = _Progress() if on is None else None
+    todo = [partial(explored, case, failures, visit, reduced=not every_interleaving, most=most) for case in read]
     pace, codes = Pace(), []
-    for number, (file, found) in enumerate(zip(cases, _results(todo, on), strict=True), start=1):
+    for number, (file, found) in enumerate(zip(cases, each(todo, on), strict=True), start=1):
         codes.append(found.code)
         several = f"{file}: " if len(cases) > 1 else ""
         if found.unknown:
@@ -79,20 +81,6 @@ def explored(case: Case, failures: int, visit: Visitor | None = None, *, reduced
     return Explored(
         found.states, found.transitions, len(found.outs), len(found.failure_free), found.transparent, found.live
     )
-
-
-def _results(todo: Sequence["partial[Explored]"], on: str | None) -> Iterator[Explored]:
-    """What comes of each, in their order: one after the other here, or as many at once as a cluster can."""
-    if on is None:
-        yield from (one(visit=_Progress()) for one in todo)
-        return
-    from conformance.cli.where import place  # noqa: PLC0415 - what it needs is slow to import, and often not needed
-
-    with place(on) as where:
-        cluster = where()
-        for result in cluster.each(todo):
-            yield result.result()
-        cluster.close()
 
 
 def _lines(found: Explored, failures: int) -> Iterator[str]:

@@ -1,16 +1,15 @@
 """`conformance mutants`: the sensitivity of the suite itself."""
 
 import json
-from collections.abc import Iterator
 from statistics import median
 
 import attrs
 import click
 
-from conformance.campaign.sensitivity import Killed, Spared, Trial, trials
+from conformance.campaign.sensitivity import Killed, Spared, trials
 from conformance.cli.options import as_json, on
 from conformance.cli.pace import Pace
-from conformance.cli.where import place
+from conformance.cli.where import each
 
 
 @click.command()
@@ -29,7 +28,7 @@ def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, a
     found = []
     pace = Pace()
     todo = trials(number=number, runs=runs, seed=seed)
-    for index, result in enumerate(_results(todo, on), start=1):
+    for index, result in enumerate(each(todo, on), start=1):
         found.append(result)
         if as_json:
             click.echo(json.dumps(attrs.asdict(result)))
@@ -44,18 +43,6 @@ def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, a
         click.echo(summary(killed, spared))
     accused = any(result.accused for result in spared)
     return 1 if accused or any(result.cases is None for result in killed) else 0
-
-
-def _results(todo: list[Trial], on: str | None) -> Iterator[Killed | Spared]:
-    """What comes of each trial, in their order: one after the other here, or as many at once as a cluster can."""
-    if on is None:
-        yield from (trial() for trial in todo)
-        return
-    with place(on) as where:
-        cluster = where()
-        for result in cluster.each(todo):
-            yield result.result()
-        cluster.close()
 
 
 def _line(result: Killed | Spared) -> str:
