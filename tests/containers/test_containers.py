@@ -3,11 +3,8 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,7 @@ from conformance.engine import Job
 from conformance.errors import EngineUnavailable
 from conformance.judge import Budget, Conforms, judge
 from generators import corpus
-from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of
+from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
 
 pytestmark = pytest.mark.containers
 
@@ -130,21 +127,6 @@ finally:
 """
 
 
-@contextmanager
-def suite_in(tmp_path):
-    """A run in a process of its own, that is ready."""
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{SUITE}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as suite:
-        assert suite.stdout.readline() == "ready\n"
-        yield suite
-
-
 def left(docker, owner, tmp_path):
     """Containers, networks, volumes, temporary folders."""
     return (
@@ -158,7 +140,7 @@ def left(docker, owner, tmp_path):
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_run_that_is_interrupted_or_killed(docker, tmp_path, way):
     volumes = len(docker.volumes.list())
-    with suite_in(tmp_path) as suite:
+    with suite_in(tmp_path, SUITE) as suite:
         (folder,) = tmp_path.glob("conformance-*/")
         owner = (folder / ".owner").read_text()
         assert left(docker, owner, tmp_path) == (4, 2, volumes, 1)
@@ -172,7 +154,7 @@ def test_nothing_is_left_of_a_run_that_is_interrupted_or_killed(docker, tmp_path
 
 def test_what_is_left_when_even_the_guard_is_killed_the_next_run_removes(docker, tmp_path, monkeypatch):
     volumes = len(docker.volumes.list())
-    with suite_in(tmp_path) as suite:
+    with suite_in(tmp_path, SUITE) as suite:
         (folder,) = tmp_path.glob("conformance-*/")
         owner = (folder / ".owner").read_text()
         guard = int(owner.split("/")[1])

@@ -1,5 +1,8 @@
-"""What kills and partitions are to do, wherever Flink runs."""
+"""What kills and partitions are to do, wherever Flink runs, and runs that are killed themselves."""
 
+import os
+import subprocess
+import sys
 from contextlib import contextmanager
 
 from attrs import evolve
@@ -43,3 +46,18 @@ def seen_of(engine, case, seed=0):
     verdict = judge(case, seen, Budget(steps=150_000))
     assert isinstance(verdict, Conforms), verdict
     return seen
+
+
+@contextmanager
+def suite_in(tmp_path, script):
+    """A run in a process of its own, that says when it is ready."""
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{script}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as suite:
+        assert suite.stdout.readline() == "ready\n"
+        yield suite

@@ -1,12 +1,8 @@
 """The real Flink, as processes of this machine."""
 
-import os
 import re
 import signal
-import subprocess
-import sys
 import tempfile
-from contextlib import contextmanager
 from itertools import count
 
 import psutil
@@ -20,7 +16,7 @@ from conformance.engine import Job
 from conformance.judge import Budget, Conforms, judge
 from generators import cases, corpus
 from generators.collect import collect
-from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of
+from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
 
 pytestmark = pytest.mark.flink
 
@@ -115,20 +111,6 @@ finally:
 """
 
 
-@contextmanager
-def suite_in(tmp_path):
-    """A run in a process of its own, that is ready."""
-    with subprocess.Popen(
-        [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{SUITE}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as suite:
-        assert suite.stdout.readline() == "ready\n"
-        yield suite
-
-
 def count_left(identity, tmp_path):
     return len(java_of(identity)), len(list(tmp_path.glob("flink-*")))
 
@@ -137,7 +119,7 @@ def count_left(identity, tmp_path):
 def test_nothing_is_left_of_a_run_that_is_interrupted_and_the_next_removes_what_is_left_of_one_that_was_killed(
     tmp_path, monkeypatch, way, folders
 ):
-    with suite_in(tmp_path) as suite:
+    with suite_in(tmp_path, SUITE) as suite:
         its = identity(suite.pid)
         assert count_left(its, tmp_path) == (4, 1)
         suite.send_signal(way)
