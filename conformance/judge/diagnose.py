@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from conformance.case import Graph
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Seen, Unexplained
@@ -56,6 +57,28 @@ def diagnose(seen: Seen, found: Unexplained, shown_by: Callable[[int], int], *, 
         observed=shown[found.position :][:QUOTED],
     )
     return [finding, *_counted_again(seen, found, early, shown_by)]
+
+
+def determined(graph: Graph, seen: Seen) -> Seen:
+    """
+    With the streams that nobody saw and that can have carried one thing only: a task with one input has no choice.
+
+    That is so where snapshots are aligned; otherwise the epochs in which it comes are a choice, too.
+    """
+    known = dict(seen)
+    for task in graph.in_order:
+        given = known[task.inputs[0]]
+        if len(task.inputs) > 1 or None in given or any(shown is not None for shown in known[task.output]):
+            continue
+        state, made = task.program.initial, []
+        for events in given:
+            emitted: list[Event] = []
+            for event in events or ():
+                state, outputs = task.program(state, event)
+                emitted.extend(outputs)
+            made.append(tuple(emitted))
+        known[task.output] = made
+    return known
 
 
 def _where(found: Unexplained, shown: Segment) -> str:

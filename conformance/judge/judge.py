@@ -18,7 +18,7 @@ from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
 from conformance.judge import history, progress
 from conformance.judge.budget import Budget
-from conformance.judge.diagnose import compare, diagnose
+from conformance.judge.diagnose import compare, determined, diagnose
 from conformance.judge.explain import Orders, Seen, explain
 from conformance.judge.sequences import agreement, joined
 from conformance.judge.verdict import QUOTED, Conforms, Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
@@ -183,10 +183,11 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
     ends = judged.epochs if seen.epochs == "given" else None
     answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
     if isinstance(answer, list):
+        known = determined(judged.graph, segments) if aligned else segments
         return extra + [
             finding
             for each in answer
-            for finding in diagnose(segments, each, partial(first_shown, seen, each.stream), aligned=aligned)
+            for finding in diagnose(known, each, partial(first_shown, seen, each.stream), aligned=aligned)
         ]
     return extra or answer
 

@@ -16,7 +16,7 @@ from conformance.model.explore import explore
 from conformance.model.snapshot import observed
 from conformance.model.trace import configurations
 from conformance.observation import Observation, Observations
-from conformance.programs import Average, Count, Digest, Distinct, Repeat, Sum
+from conformance.programs import Average, Count, Digest, Distinct, Map, Repeat, Sum
 from generators import cases as generated
 from tests.small import cases, graphs
 
@@ -133,6 +133,20 @@ def test_what_was_taken_early_and_again_in_its_own_epoch_is_a_duplicate_beside_t
     assert (duplicated.diagnosis, duplicated.epoch, duplicated.observation) == ("duplicated", 2, 1)
     assert "Epoch 2 of `x` counts 2 again" in duplicated.because
     assert again.guarantee == "at-least-once"
+
+
+def test_what_nobody_saw_and_can_have_been_one_thing_only_is_known_to_whoever_looks_for_the_reason():
+    graph = Graph(("a", "b"), (Task("z", ("b",), "zs", Map(2, 0)), Task("t", ("a", "zs"), "x", Digest())))
+    case = Case(graph, {"a": ((1,), (2, 3)), "b": ((4,), (5,))})
+    early, later = [], []
+    state = 7
+    for events, shown in (((1, 2, 8), early), ((2, 3, 10), later)):
+        for event in events:
+            state, outputs = Digest()(state, event)
+            shown.extend(outputs)
+    verdict = diagnosis(case, {"x": (tuple(early), tuple(later))})
+    assert [finding.diagnosis for finding in verdict.findings] == ["misaligned", "duplicated"]
+    assert verdict.guarantee == "at-least-once"
 
 
 def test_something_left_untaken_at_the_end_is_not_explained():
