@@ -175,7 +175,12 @@ class Parallel:
         return list(unexplained.values()), list(doubtful.values())
 
     def _findings(self, judged: Case, found: Unexplained, epochs: int) -> list[Finding]:
-        """The findings in the judge's own words, from the rows of that epoch and the next."""
+        """
+        The findings in the judge's own words, from the rows of that epoch and the next.
+
+        A stream that nobody saw stays unknown here, also where it can have carried one thing only
+        (`diagnose.determined`): to know it, all of its past would have to be brought to one place.
+        """
         near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
         places: dict[tuple[str, int], Place] = {
             (stream, epoch): place
