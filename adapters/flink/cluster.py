@@ -28,6 +28,12 @@ MEMORY = {
 
 SLOTS = 32
 
+SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn640m"
+"""
+Jobs of a second or two are over before the better of Java's compilers, which takes a third of the processor, has been
+of any use, and what they leave behind is garbage nearly all of it.
+"""
+
 
 class Cluster(Protocol):
     """Where jobs run."""
@@ -55,9 +61,8 @@ class Client:
         self._folder = folder
         self._building = threading.Lock()
         conf, log, tmp = folder / "conf", folder / "log", folder / "gateway"
-        # What Java unpacks for itself, it would leave behind elsewhere; and jobs of a second or two are over before the
-        # better of its compilers, which takes a third of the processor, has been of any use.
-        write_conf(conf, {}, f"{options} -Djava.io.tmpdir={tmp} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # What Java unpacks for itself, it would leave behind elsewhere.
+        write_conf(conf, {}, f"{options} -Djava.io.tmpdir={tmp} {SHORT_JOBS}")
         log.mkdir()
         tmp.mkdir()
         given = {"FLINK_CONF_DIR": str(conf), "FLINK_LOG_DIR": str(log), "PYTHONPATH": python_path(), **java}

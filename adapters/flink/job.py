@@ -11,7 +11,7 @@ from attrs import frozen
 
 from adapters.flink.desk import Desk, Waits
 from adapters.flink.operators import ROW, Brake, Operator, Reader, Source, Spread
-from adapters.flink.setup import Setup
+from adapters.flink.setup import KEY_GROUPS, Setup
 from conformance import branches
 from conformance.case import Case, Kill, Task
 from conformance.engine import Job
@@ -26,9 +26,6 @@ RARELY_HOURS = 1
 
 FEWER, MORE = 2, 3
 """Subtasks of a keyed sum, at first and after a restart; then again so many as at first."""
-
-KEY_GROUPS = 128
-"""The most subtasks that any operator could have: by that Flink finds the subtask of a key."""
 
 
 @frozen

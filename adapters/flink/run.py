@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep, time
-from typing import Any
 
 from attrs import define, field
 
+from adapters.flink.checkpoints import Checkpoints, first
 from adapters.flink.cluster import Client, Cluster
 from adapters.flink.committed import Committed, Point
 from adapters.flink.desk import Desk, Progress
@@ -33,9 +33,6 @@ QUIET = {"begins": 0.1, "borders": 0.02}
 Seconds without a sign of life, after which those who are not held back have gone as far as they can: as a case wants
 it, and as we do ourselves, so that epochs overlap.
 """
-
-NOTHING = 8
-"""Bytes that Flink writes for a channel with nothing in it: a whole number of these may be nothing, and is left out."""
 
 QUIET_OWN = 0.15
 """The same where checkpoints come by themselves: some are to begin meanwhile."""
@@ -73,13 +70,14 @@ class Run:
         self._begun = time()
         self.cases = [self._ran(number, job, folder) for number, job in enumerate(group.jobs)]
         self._committed = Committed(folder)
-        self._violence = Violence(group.jobs[0], self.cases[0].placed, self.cases[0].progress, cluster, self._committed)
+        self._checkpoints = Checkpoints(cluster.rest, self._committed)
+        first_one = self.cases[0]
+        self._violence = Violence(first_one.job, first_one.placed, first_one.progress, cluster, self._checkpoints)
         self._closed: list[Point] = []
         self._pending: Pending | None = None
         self._sent_back: set[str] = set()
         self._not_before = 0.0
         self._looked = 0.0
-        self._vertices: dict[str, str] = {}
         self.message: str | None = None
 
     def _ran(self, number: int, job: Job, folder: Path) -> Ran:
@@ -93,10 +91,6 @@ class Run:
     def _epochs(self) -> int:
         return max(ran.job.case.epochs for ran in self.cases)
 
-    @property
-    def _job(self) -> str:
-        return self._committed.jobs[-1]
-
     def go(self, seconds: float) -> None:
         """Run it until everything is committed, or time is up."""
         until = monotonic() + seconds
@@ -108,23 +102,22 @@ class Run:
             self._observe(last=True)
         finally:
             self._violence.end()
-            self._end()
+            self.end()
 
     def _submit(self, savepoint: Path | None) -> None:
         cases = [ran.placed for ran in self.cases]
         built = len(self._committed.jobs)
         self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
-        self._vertices = {}
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Cancel the job, and wait until it has let go of everything."""
         for ran in self.cases:
             for who, what in list(ran.progress.waiting):
                 ran.progress.let(who, what)
         with suppress(Refused, OSError):
-            self._rest.ask("PATCH", f"/jobs/{self._job}")
+            self._rest.ask("PATCH", f"/jobs/{self._checkpoints.job}")
             until = monotonic() + 30
-            while self._rest.get(f"/jobs/{self._job}/status")["status"] not in OVER and monotonic() < until:
+            while self._rest.get(f"/jobs/{self._checkpoints.job}/status")["status"] not in OVER and monotonic() < until:
                 for ran in self.cases:
                     ran.progress.look()
                     for who, what in list(ran.progress.waiting):
@@ -173,12 +166,12 @@ class Run:
 
     def _checkpoint(self) -> None:
         try:
-            asked = self._rest.post(f"/jobs/{self._job}/checkpoints", checkpointType="CONFIGURED")
+            request = self._checkpoints.ask()
         except (Refused, OSError):
             self._later()
             return
         sources = [ran.incarnations() for ran in self.cases]
-        self._pending = Pending(asked["request-id"], len(self._closed) + 1, sources, self._struck)
+        self._pending = Pending(request, len(self._closed) + 1, sources, self._struck)
 
     @property
     def _struck(self) -> int:
@@ -204,14 +197,14 @@ class Run:
             return
         pending.asked = monotonic()
         try:
-            told = self._rest.get(f"/jobs/{self._job}/checkpoints/{pending.request}")
+            outcome = self._checkpoints.outcome(pending.request)
         except (Refused, OSError):
             self._later()
             return
-        if told["status"]["id"] != "COMPLETED":
+        if outcome is None:
             self._let_ahead(pending)
             return
-        number = told["operation"].get("checkpointId")
+        number = outcome.get("checkpointId")
         if number is None:
             self._later()
             return
@@ -231,19 +224,10 @@ class Run:
     def _weigh(self, number: int) -> None:
         """How much a checkpoint holds of what was in flight, case by case."""
         with suppress(Refused, OSError, KeyError):
-            tasks = self._tasks(number)
-            for ran in self.cases:
-                its = {vertex for vertex in tasks if vertex.startswith(ran.placed.named(""))}
-                held = [tasks[vertex]["persisted_data"] for vertex in its]
-                ran.in_flight += sum(each for each in held if each % NOTHING)
-
-    def _tasks(self, number: int) -> dict[str, Any]:
-        """What Flink has to say of each operator in a checkpoint, by the first name in their chain."""
-        if not self._vertices:
-            told = self._rest.get(f"/jobs/{self._job}")["vertices"]
-            self._vertices = {vertex["id"]: vertex["name"].split(" ", 1)[0] for vertex in told}
-        tasks = self._rest.get(f"/jobs/{self._job}/checkpoints/details/{number}")["tasks"]
-        return {self._vertices[vertex]: task for vertex, task in tasks.items()}
+            for chain, share in self._checkpoints.shares(number).items():
+                for ran in self.cases:
+                    if chain.startswith(ran.placed.named("")):
+                        ran.in_flight += share.in_flight
 
     def _go_on(self) -> None:
         for ran in self.cases:
@@ -257,21 +241,16 @@ class Run:
         ]
         if not ahead or (self._struck > pending.struck and not self._group.is_alone):
             return
-        with suppress(Refused, OSError, KeyError, StopIteration):
-            done = self._acknowledged()
+        with suppress(Refused, OSError, KeyError):
+            number = self._checkpoints.under_way()
+            shares = self._checkpoints.shares(number) if number is not None else {}
+            done = {first(chain) for chain, share in shares.items() if share.is_done}
             for ran in ahead:
                 sources = ran.incarnations()
                 if all(ran.placed.named(who) in done for who in sources):
                     pending.ahead.append((ran, sources))
                     for me in sources.values():
                         ran.placed.desk.mark(f"ahead-{me}-{pending.epoch + 1}")
-
-    def _acknowledged(self) -> set[str]:
-        """The operators whose snapshot in the present checkpoint is done."""
-        history = self._rest.get(f"/jobs/{self._job}/checkpoints")["history"]
-        number = next(each["id"] for each in history if each["status"] == "IN_PROGRESS")
-        tasks = self._tasks(number)
-        return {who for who, task in tasks.items() if task["num_acknowledged_subtasks"] == task["num_subtasks"]}
 
     def _may_get_ahead(self, ran: Ran, epoch: int) -> bool:
         if self._setup.is_own or not ran.gets_ahead or epoch >= ran.job.case.epochs or self._awaits_restart(epoch):
@@ -342,9 +321,9 @@ class Run:
         """Stop with a savepoint, and start from it."""
         try:
             target = f"file://{self._committed.folder}/savepoints"
-            asked = self._rest.post(f"/jobs/{self._job}/stop", drain=False, targetDirectory=target)
+            asked = self._rest.post(f"/jobs/{self._checkpoints.job}/stop", drain=False, targetDirectory=target)
             while True:
-                told = self._rest.get(f"/jobs/{self._job}/savepoints/{asked['request-id']}")
+                told = self._rest.get(f"/jobs/{self._checkpoints.job}/savepoints/{asked['request-id']}")
                 if told["status"]["id"] == "COMPLETED":
                     break
                 sleep(LOOK)

@@ -9,13 +9,15 @@ is about to crash; cases whose point is to be ahead and to crash then, because t
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import pairwise
+from math import ceil
 from random import Random
 
 from attrs import frozen
 
 from adapters.flink.desk import Waits
-from conformance.case import Case, Crash, Restart
-from conformance.codec import digest
+from conformance.case import Case, Crash, Restart, Task
 from conformance.engine import Job
 
 TOGETHER = 12
@@ -38,14 +40,26 @@ class Group:
 
 
 def groups(jobs: Sequence[Job]) -> list[Group]:
-    """The jobs for these cases."""
-    found: dict[object, list[list[Job]]] = {}
+    """
+    The jobs for these cases. Alike ones share: a job has as many epochs as the longest of its cases, and is disturbed
+    by all that crash. The longest come first, so that nobody waits for one in the end.
+    """
+    found: dict[object, list[Job]] = {}
     for number, job in enumerate(jobs):
-        together = found.setdefault(_company(job.case, number), [[]])
-        if len(together[-1]) == TOGETHER:
-            together.append([])
-        together[-1].append(job)
-    return [Group(tuple(some)) for several in found.values() for some in several]
+        found.setdefault(_company(job.case, number), []).append(job)
+    made = [group for some in found.values() for group in _dealt(sorted(some, key=_length))]
+    return sorted(made, key=lambda group: max(map(_length, group.jobs)), reverse=True)
+
+
+def _length(job: Job) -> tuple[int, int]:
+    return job.case.epochs, len(job.case.failures)
+
+
+def _dealt(jobs: Sequence[Job]) -> list[Group]:
+    """Neighbours together, and as many in one group as in another."""
+    number = ceil(len(jobs) / TOGETHER)
+    borders = [len(jobs) * n // number for n in range(number + 1)]
+    return [Group(tuple(jobs[begin:end])) for begin, end in pairwise(borders)]
 
 
 def _company(case: Case, number: int) -> object:
@@ -59,7 +73,15 @@ def _company(case: Case, number: int) -> object:
 
 def gets_ahead(job: Job) -> bool:
     """Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back."""
-    return bool(job.case.holds) or Random(f"ahead/{job.seed}/{digest(job.case)}").random() < AHEAD
+    return bool(job.case.holds) or _chance("ahead", job, job.case.graph.tasks[0]) < AHEAD
+
+
+def _chance(of: str, job: Job, task: Task) -> float:
+    """
+    A number that is a task's own. What does not concern the task does not change it: a case that is being shrunk is to
+    fail for the reason it failed for, as long as what that takes is there.
+    """
+    return Random(f"{of}/{job.seed}/{task}").random()
 
 
 def waits(job: Job) -> dict[str, Waits]:
@@ -68,7 +90,6 @@ def waits(job: Job) -> dict[str, Waits]:
     under way, one task at each border that has another epoch behind it.
     """
     case = job.case
-    random = Random(f"waits/{job.seed}/{digest(case)}")
     begins: dict[str, set[int]] = {}
     borders: dict[str, set[int]] = {}
     for hold in case.holds:
@@ -76,7 +97,7 @@ def waits(job: Job) -> dict[str, Waits]:
     if gets_ahead(job):
         for epoch in range(1, case.epochs):
             if not any(hold.epoch == epoch for hold in case.holds):
-                late = case.graph.tasks[int(random.random() * len(case.graph.tasks))]
+                late = max(case.graph.tasks, key=partial(_chance, f"late in {epoch}", job))
                 borders.setdefault(late.name, set()).add(epoch)
     return {
         task.name: Waits(frozenset(begins.get(task.name, ())), frozenset(borders.get(task.name, ())))

@@ -13,6 +13,9 @@ EXACTLY_ONCE, AT_LEAST_ONCE, UNALIGNED = "exactly-once", "at-least-once", "unali
 NEVER = str(10**9)
 """Milliseconds between checkpoints that nobody asked for."""
 
+KEY_GROUPS = 128
+"""The most subtasks that an operator with several could have: by that Flink finds the subtask of a key."""
+
 OFTEN = 40
 """Milliseconds between Flink's own checkpoints."""
 
@@ -71,15 +74,17 @@ class Setup:
             "execution.checkpointing.storage": "filesystem",
             "execution.checkpointing.dir": f"file://{folder}/checkpoints",
             "execution.checkpointing.savepoint-dir": f"file://{folder}/savepoints",
-            # So that what a checkpoint is to commit stands in its metadata, and can be read there.
-            "execution.checkpointing.data-inline-threshold": "1 mb",
+            # So that what a checkpoint is to commit stands in its metadata, and can be read there. (Of this size is a
+            # buffer that Flink makes for everything that any operator saves.)
+            "execution.checkpointing.data-inline-threshold": "64 kb",
             "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
             "restart-strategy.type": "fixed-delay",
             "restart-strategy.fixed-delay.attempts": "1000000",
             "restart-strategy.fixed-delay.delay": "10 ms",
             "state.backend.type": self.backend,
             "execution.buffer-timeout.interval": "0 ms",
-            "pipeline.max-parallelism": "128",
+            # Each of so many groups of keys has a table of its own in every state that an operator keeps.
+            "pipeline.max-parallelism": str(KEY_GROUPS if self.is_parallel else 1),
         }
 
 

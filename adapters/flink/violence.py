@@ -15,8 +15,8 @@ from typing import cast
 
 from attrs import frozen
 
+from adapters.flink.checkpoints import Checkpoints
 from adapters.flink.cluster import Cluster
-from adapters.flink.committed import Committed
 from adapters.flink.desk import SLOWLY, Progress
 from adapters.flink.job import BRAKE, SINK, Placed
 from adapters.flink.rest import Refused
@@ -51,13 +51,16 @@ class Aim:
 class Violence:
     """What a case's kills and partitions need. A case that has none is left in peace."""
 
-    def __init__(self, job: Job, placed: Placed, progress: Progress, cluster: Cluster, committed: Committed) -> None:
+    def __init__(
+        self, job: Job, placed: Placed, progress: Progress, cluster: Cluster, checkpoints: Checkpoints
+    ) -> None:
         self._case = job.case
         self._placed = placed
         self._desk = placed.desk
         self._progress = progress
         self._cluster = cast("Standalone", cluster)
-        self._committed = committed
+        self._checkpoints = checkpoints
+        self._committed = checkpoints.committed
         self._chance = Random(f"violence/{job.seed}/{digest(job.case)}")
         self._is_violent = any(isinstance(failure, Kill | Partition) for failure in job.case.failures)
         self._standby = has_standby(job)
@@ -158,10 +161,10 @@ class Violence:
         return {vertex["name"]: self._host(vertex["id"]) for vertex in vertices}
 
     def _vertices(self) -> list[dict[str, str]]:
-        return list(self._cluster.rest.get(f"/jobs/{self._committed.jobs[-1]}")["vertices"])
+        return list(self._cluster.rest.get(f"/jobs/{self._checkpoints.job}")["vertices"])
 
     def _host(self, vertex: str) -> str:
-        job = self._committed.jobs[-1]
+        job = self._checkpoints.job
         (task, *_) = self._cluster.rest.get(f"/jobs/{job}/vertices/{vertex}")["subtasks"]
         return str(task["taskmanager-id"])
 
@@ -315,22 +318,17 @@ class Violence:
 
     def _checkpoint(self) -> tuple[int, set[str], set[str]] | None:
         """The checkpoint that is under way: its number, the tasks that are done with it, and all of them."""
-        job = self._committed.jobs[-1]
-        history = self._cluster.rest.get(f"/jobs/{job}/checkpoints")["history"]
-        number = next((each["id"] for each in history if each["status"] == "IN_PROGRESS"), None)
+        number = self._checkpoints.under_way()
         if number is None:
             return None
-        names = {vertex["id"]: vertex["name"] for vertex in self._cluster.rest.get(f"/jobs/{job}")["vertices"]}
-        tasks = self._cluster.rest.get(f"/jobs/{job}/checkpoints/details/{number}")["tasks"]
-        done = {names[id_] for id_, task in tasks.items() if task["num_acknowledged_subtasks"] == task["num_subtasks"]}
-        return number, done, set(names.values())
+        shares = self._checkpoints.shares(number)
+        return number, {chain for chain, share in shares.items() if share.is_done}, set(shares)
 
     def _is_complete(self, number: int) -> bool:
         """Wait until a checkpoint is; what it is to commit is known then."""
-        job = self._committed.jobs[-1]
         until = monotonic() + SOON
         while monotonic() < until:
-            told = self._cluster.rest.get(f"/jobs/{job}/checkpoints/details/{number}")["status"]
+            told = self._checkpoints.details(number)["status"]
             if told != "IN_PROGRESS":
                 self._committed.look()
                 return bool(told == "COMPLETED")

@@ -10,7 +10,7 @@ from conformance.campaign.events import Examined, Judged, Promise, Rate, Shrunk,
 from conformance.campaign.examine import PATIENCE, RUNS, as_one
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import COUNTEREXAMPLES
-from conformance.campaign.shrink import Question, smallest
+from conformance.campaign.shrink import Question, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
 from conformance.judge.verdict import Finding
@@ -59,15 +59,17 @@ def size(case: Case) -> Size:
     return Size(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
 
-def best_start(violations: Iterable[tuple[Judged, Examined | None]]) -> tuple[Judged, Examined | None]:
+def best_start(plan: Plan, violations: Iterable[tuple[Judged, Examined | None]]) -> tuple[Judged, Examined | None]:
     """
     Where to shrink from: a generated case before one of the corpus, which is as small as its author could make it; one
-    that fails every time before one that does not; then the first.
+    that fails every time before one that does not; then the smallest, from which the way is the shortest.
     """
+    weights = {planned.index: weight(planned.case) for planned in plan}
 
-    def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, int]:
+    def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, tuple[int, int], int]:
         judged, examined = violation
-        return (not judged.id.startswith("generated-"), not _is_steady(examined), judged.index)
+        is_generated = judged.id.startswith("generated-")
+        return (not is_generated, not _is_steady(examined), weights[judged.index], judged.index)
 
     return min(violations, key=order)
 

@@ -165,7 +165,7 @@ class Campaign:
         for promise in PROMISES:
             violations = [(judged, tally.examined.get(judged.index)) for judged in tally.violations(promise)]
             if violations and promise not in tally.shrunk:
-                start = best_start(violations)
+                start = best_start(plan, violations)
                 question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=until)
                 found = counterexample(plan, self.began.description.batch, question, *start)
                 number = len(tally.shrunk) + 1

@@ -13,14 +13,15 @@ pytestmark = pytest.mark.flink
 
 def violence(tmp_path, *failures, struck=0):
     """Of a case with these failures, so many of which have struck; there is no cluster, and nobody needs it."""
-    from adapters.flink.committed import Committed  # noqa: PLC0415 - only here is Flink there for sure
+    from adapters.flink.checkpoints import Checkpoints  # noqa: PLC0415 - only here is Flink there for sure
+    from adapters.flink.committed import Committed  # noqa: PLC0415
     from adapters.flink.job import placed  # noqa: PLC0415
     from adapters.flink.violence import Violence  # noqa: PLC0415
 
     job = Job(evolve(CASE, failures=failures))
     desk = Desk(str(tmp_path), 0)
     there = placed(desk, job, {}, parallel=False)
-    made = Violence(job, there, Progress(desk), None, Committed(tmp_path))
+    made = Violence(job, there, Progress(desk), None, Checkpoints(None, Committed(tmp_path)))
     made._number = struck  # noqa: SLF001 - a step would want a cluster
     return made
 
