@@ -17,6 +17,7 @@ from generators.corpus import corpus
 from generators.failures import failures, holds
 from generators.graphs import graphs
 from generators.inputs import events, inputs
+from generators.parts import parts
 from generators.programs import programs
 from generators.situations import SITUATIONS, situations
 from generators.sizes import DEEP, DEFAULT, Size
@@ -35,6 +36,7 @@ __all__ = [
     "graphs",
     "holds",
     "inputs",
+    "parts",
     "programs",
     "situations",
 ]

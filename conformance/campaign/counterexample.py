@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from itertools import islice
 from time import monotonic
+from typing import TypeAlias
 
 from attrs import evolve, frozen
+from hypothesis.strategies import SearchStrategy
 
 from conformance.campaign.events import Examined, Judged, Promise, Rate, Shrunk, Size
 from conformance.campaign.examine import PATIENCE, RUNS, as_one
@@ -15,11 +17,16 @@ from conformance.case import Case
 from conformance.codec import digest
 from conformance.judge.verdict import Finding
 from conformance.observation import Observations
+from generators.parts import ALL_OF_IT, parts
 
 LEAST_RUNS = 3
 """How often a counterexample is run to know its rate, however long that takes."""
 
 RATING_SECONDS = 60.0
+
+
+Way: TypeAlias = tuple[SearchStrategy[Case], bytes]
+"""What Hypothesis draws from, and the bytes of which it makes the case to begin with."""
 
 
 @frozen
@@ -87,22 +94,23 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     """
     planned = next(islice(plan, origin.index, None))
     start = planned.case
-    together = examined is not None and examined.batch is not None and examined.batch.failed > 0
-    if together:
+    ways: list[Way] = []
+    if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
         start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
+    elif planned.number is not None:
+        ways = [(plan.strategy, plan.numbered.entropy(planned.number))]
     question.steady = _is_steady(examined)
     if origin.sinks_only and not question.breaks(question.run(start)[0]):
         # It takes the engine without taps to show it.
         question = evolve(question, sinks_only=True, known={})
-    small = None
-    if planned.number is not None and not together:
-        entropy = plan.numbered.entropy(planned.number)
-        small = smallest(plan.strategy, entropy, question.fails)
-        if small is None and question.steady:
-            # It did fail alone, but it does not every time.
-            question = evolve(question, steady=False, known={})
-            small = smallest(plan.strategy, entropy, question.fails)
+    # What it is made of is taken away first, as that is the quickest; then what was drawn is made simpler.
+    ways.insert(0, (parts(start), ALL_OF_IT))
+    small = _smallest(question, ways)
+    if small is None and question.steady:
+        # It did fail alone, but it does not every time.
+        question = evolve(question, steady=False, known={})
+        small = _smallest(question, ways)
     tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
         tried.append((start, *_rated(question, start, origin.findings)))
@@ -111,6 +119,12 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
         # It was seen, if never again.
         case, rate = start, Rate(1, rate.runs + 1)
     return Found(case, rate, findings, seen, origin, size(start), question.sinks_only, question.runs)
+
+
+def _smallest(question: Question, ways: Iterable[Way]) -> Case | None:
+    """The smallest failing case that any way comes to."""
+    found = [smallest(strategy, entropy, question.fails) for strategy, entropy in ways]
+    return min((case for case in found if case is not None), key=weight, default=None)
 
 
 def _rated(

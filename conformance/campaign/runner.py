@@ -162,15 +162,20 @@ class Campaign:
 
     def _shrink(self, plan: Plan, tally: Tally) -> Iterator[Shrunk]:
         until = monotonic() + self.began.shrink_seconds
-        for promise in PROMISES:
-            violations = [(judged, tally.examined.get(judged.index)) for judged in tally.violations(promise)]
-            if violations and promise not in tally.shrunk:
-                start = best_start(plan, violations)
-                question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=until)
-                found = counterexample(plan, self.began.description.batch, question, *start)
-                number = len(tally.shrunk) + 1
-                self.results.counterexample(number, evolve(found.case, name=f"breaks {promise}"), found.seen)
-                yield found.event(number, promise)
+        found = {
+            promise: [(judged, tally.examined.get(judged.index)) for judged in tally.violations(promise)]
+            for promise in PROMISES
+            if promise not in tally.shrunk
+        }
+        broken = [(promise, violations) for promise, violations in found.items() if violations]
+        for left, (promise, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
+            # Of the time that is left, each has its share.
+            share = monotonic() + max(0.0, until - monotonic()) / left
+            question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=share)
+            small = counterexample(plan, self.began.description.batch, question, *best_start(plan, violations))
+            number = len(tally.shrunk) + 1
+            self.results.counterexample(number, evolve(small.case, name=f"breaks {promise}"), small.seen)
+            yield small.event(number, promise)
 
 
 def _batches(plan: Plan, length: int, tally: Tally) -> Iterator[list[Planned]]:

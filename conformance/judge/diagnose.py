@@ -11,20 +11,24 @@ then they are counted twice, which is another promise broken, and another findin
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from conformance.case import Graph
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Seen, Unexplained
-from conformance.judge.search import Furthest, Piece, Search
+from conformance.judge.search import Furthest, Piece, Search, Tagged
 from conformance.judge.tokens import read
 from conformance.judge.verdict import QUOTED, Diagnosis, Finding
 from conformance.judge.way import Segment
 from conformance.programs import Count, Digest, Event, Program, Sum
 
 FAR = 6
-"""How many events of the next epoch a task is suspected to have taken early, at most."""
+"""Up to so many events of the next epoch that a task took early are found in every way in which it can have done so."""
+
+STEPS, MORE_STEPS = 2_000, 50_000
+"""Of the search: for one such way, and for whatever more was taken."""
 
 _MEANING: dict[str, str] = {
     "misaligned": "It would be right had `{task}` taken events of epoch {next} before the border of epoch {epoch}.",
@@ -141,14 +145,30 @@ def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Ear
                 yield choice, left[0]
         if is_right:
             return
+    with suppress(OutOfBudget):
+        yield from _taken_far_ahead(found, [(now or (), then or ()) for now, then in both], shown)
 
 
 def _left_by(found: Unexplained, state: Any, inputs: Sequence[Segment], shown: Segment) -> tuple[Any, ...]:
     """The state that the task is left in by some order of these inputs that shows this; none, if none does."""
-    tagged = tuple(tuple((1, event) for event in events) for events in inputs)
-    piece = Piece(found.task.name, found.task.program, tagged, shown, (len(shown),), hidden=False)
-    way = next(Search([piece], 1, Budget(steps=2_000), Furthest()).ways((state,)), None)
+    tagged = [[(1, event) for event in events] for events in inputs]
+    way = next(Search([_piece(found, tagged, shown)], 1, Budget(steps=STEPS), Furthest()).ways((state,)), None)
     return () if way is None else way.states
+
+
+def _taken_far_ahead(found: Unexplained, both: Sequence[tuple[Segment, Segment]], shown: Segment) -> Iterator[Early]:
+    """How the output is right if any number of events of the next epoch count too: one way for each state it leaves."""
+    tagged = [[*((1, event) for event in now), *((2, event) for event in then)] for now, then in both]
+    search = Search([_piece(found, tagged, shown)], 1, Budget(steps=MORE_STEPS), Furthest(), early=True)
+    for way in search.ways((found.state,)):
+        taken = Counter(way.orders[0][0])
+        yield tuple(taken[which] - len(now) for which, (now, _) in enumerate(both)), way.states[0]
+
+
+def _piece(found: Unexplained, tagged: Sequence[Sequence[Tagged]], shown: Segment) -> Piece:
+    """The task, all by itself, in the one epoch that it shows this in."""
+    program = found.task.program
+    return Piece(found.task.name, program, tuple(map(tuple, tagged)), shown, (len(shown),), hidden=False)
 
 
 def _counted_again(

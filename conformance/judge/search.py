@@ -84,7 +84,8 @@ class Search:
     Aligned, a piece takes events of its own epoch only and passes a border when it has taken all of them. Unaligned, it
     may leave events for a later epoch: it takes events of any epoch up to its own, and passes a border whenever it has
     shown what belongs before it. (The argument above holds there too: whether it may pass depends on its own heads and
-    on what it has shown, and on nobody else.)
+    on what it has shown, and on nobody else.) What goes `early` may take events of later epochs as well: no execution
+    does, but some engines do, and it is worth knowing that it was that.
     """
 
     pieces: Sequence[Piece]
@@ -92,6 +93,7 @@ class Search:
     budget: Budget
     furthest: Furthest
     aligned: bool = True
+    early: bool = False
 
     def ways(self, states: tuple[Any, ...]) -> Iterator[Found]:
         """Every way that differs in the states it leaves, one after the other."""
@@ -150,7 +152,7 @@ class Search:
             else:
                 self.furthest.note(self._score(node), number, made, ())
         for which, head in enumerate(heads):
-            if head is not None and head[0] <= epoch:
+            if head is not None and (self.early or head[0] <= epoch):
                 after = self._take(node, number, which, head[1], epoch)
                 if after is not None:
                     yield which, after

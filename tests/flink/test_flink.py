@@ -98,11 +98,8 @@ def test_at_least_once_is_convicted_every_time_by_cases_that_hold_a_task_back(na
 
 
 def test_at_least_once_counts_what_it_took_early_again_when_it_fails_in_the_next_epoch():
-    case = corpus()["misaligned-border"]
-    two = {source: epochs[:2] for source, epochs in case.inputs.items()}
-    late = evolve(case, inputs=two, failures=(Crash("t", 2, "border"),))
     with running("at-least-once") as (engine, _):
-        ((_, verdict, _),) = judged(engine, [late])
+        ((_, verdict, _),) = judged(engine, [corpus()["misaligned-border-counted-again"]])
         assert isinstance(verdict, Violates)
         assert [finding.diagnosis for finding in verdict.findings] == ["misaligned", "duplicated"], verdict
         assert verdict.guarantee == "at-least-once"

@@ -1,5 +1,7 @@
 """The judge against trying everything, and one sentence for each thing it says."""
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,6 +135,17 @@ def test_what_was_taken_early_and_again_in_its_own_epoch_is_a_duplicate_beside_t
     assert (duplicated.diagnosis, duplicated.epoch, duplicated.observation) == ("duplicated", 2, 1)
     assert "Epoch 2 of `x` counts 2 again" in duplicated.because
     assert again.guarantee == "at-least-once"
+
+
+def test_however_many_events_were_taken_early_that_is_what_is_told():
+    many = tuple(range(2, 14))
+    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()),)), {"a": ((1,), many), "b": ((4,), (8,))})
+    sums = tuple(accumulate((1, *many, 4)))
+    right = diagnosis(case, {**case.inputs, "x": (sums, (sums[-1] + 8,))})
+    assert [finding.diagnosis for finding in right.findings] == ["misaligned"]
+    twice = tuple(accumulate((*many, 8), initial=sums[-1]))[1:]
+    again = diagnosis(case, {**case.inputs, "x": (sums, twice)})
+    assert [finding.diagnosis for finding in again.findings] == ["misaligned", "duplicated"]
 
 
 def test_what_nobody_saw_and_can_have_been_one_thing_only_is_known_to_whoever_looks_for_the_reason():

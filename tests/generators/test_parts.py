@@ -1,0 +1,48 @@
+"""What is left of a case when parts of it are taken away."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.campaign.shrink import smallest
+from conformance.case import Crash
+from generators import cases, collect, corpus, parts
+from generators.parts import ALL_OF_IT
+
+
+def test_all_parts_of_a_case_are_the_case():
+    for case in [*corpus().values(), *collect(cases(), number=50, seed=0)]:
+        tried = []
+        assert smallest(parts(case), ALL_OF_IT, lambda part, tried=tried: bool(tried.append(part))) is None
+        assert tried == [case]
+
+
+@given(cases(), st.data())
+def test_whatever_is_left_is_what_it_was(case, data):
+    part = data.draw(parts(case))
+    before = {task.name: task for task in case.graph.tasks}
+    for task in part.graph.tasks:
+        assert (task.output, task.program) == (before[task.name].output, before[task.name].program)
+    assert part.epochs <= case.epochs
+    assert set(part.graph.sources) <= set(case.graph.sources)
+    assert len(part.failures) <= len(case.failures)
+    for source, epochs in part.inputs.items():
+        events = [event for epoch in case.inputs[source] for event in epoch]
+        assert all(event == 1 or event in events for epoch in epochs for event in epoch)
+
+
+def test_a_case_that_somebody_wrote_shrinks_to_what_its_failure_takes():
+    def fails(case):
+        asked.append(case)
+        crashes = [failure for failure in case.failures if isinstance(failure, Crash)]
+        return any(len(task.inputs) > 1 for task in case.graph.tasks) and any(crash.epoch > 1 for crash in crashes)
+
+    for case in corpus().values():
+        asked: list = []
+        if not fails(case):
+            continue
+        small = smallest(parts(case), ALL_OF_IT, fails)
+        assert len(small.graph.tasks) <= 2
+        assert small.epochs == 2
+        assert len(small.failures) == 1
+        assert not any(epoch for epochs in small.inputs.values() for epoch in epochs)
+        assert len(set(map(repr, asked))) < 120
