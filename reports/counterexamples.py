@@ -54,7 +54,7 @@ def counterexamples(runs: Sequence[Run]) -> tuple[Counterexample, ...]:
 
     def order(each: tuple[Run, Shrunk]) -> tuple[int, float, int]:
         run, shrunk = each
-        often = shrunk.rate.failed / max(1, shrunk.rate.runs)
+        often = shrunk.rate.share
         return WORST.index(guarantee(shrunk.findings)), -often, -sum(1 for _ in run.tally.violations(shrunk.promise))
 
     return tuple(_counterexample(*each, several=len(runs) > 1) for each in sorted(found, key=order))

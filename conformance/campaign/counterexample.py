@@ -90,7 +90,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     The smallest case that comes of a violation, and how often it fails.
 
     One that failed only among others is those others with it, as one case. One that fails now and then is kept as it
-    came, if nothing smaller fails as often.
+    came, if nothing smaller fails at least half as often.
     """
     planned = next(islice(plan, origin.index, None))
     start = planned.case
@@ -114,7 +114,8 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
         tried.append((start, *_rated(question, start, origin.findings)))
-    case, rate, findings, seen = max(tried, key=lambda each: each[1].failed / each[1].runs)
+    best = max(rate.share for _, rate, *_ in tried)
+    case, rate, findings, seen = next(each for each in tried if each[1].share >= best / 2)
     if not rate.failed:
         # It was seen, if never again.
         case, rate = start, Rate(1, rate.runs + 1)

@@ -47,6 +47,11 @@ class Rate:
     failed: int
     runs: int
 
+    @property
+    def share(self) -> float:
+        """How often it failed, from 0 to 1."""
+        return self.failed / max(1, self.runs)
+
     def __str__(self) -> str:
         return f"{self.failed} of {self.runs} runs"
 

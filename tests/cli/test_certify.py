@@ -168,7 +168,7 @@ def test_an_engine_that_misbehaves_is_in_error_and_the_campaign_goes_on(certify,
     counts = certificate["cases"]
     assert counts["error"] >= 2
     assert counts["error"] + counts["conforms"] == TOTAL
-    assert "Of 44 cases" in certificate["because"]
+    assert f"Of {TOTAL} cases" in certificate["because"]
     assert miniatures.alive() == []
 
 
@@ -321,7 +321,7 @@ def test_a_campaign_goes_on_as_it_began_whatever_the_settings_say(conformance, c
         ('"profile": "quick"', '"profile": "nope"'),
         ('"cases": 2', '"cases": -5'),
         ('"cases": 2', '"cases": 1e30'),
-        ('"index": 38', '"index": 9999'),
+        (f'"index": {len(corpus())}', '"index": 9999'),
         ('"id": "generated-00001"', '"id": "generated-00002"'),
         ('"engine": "mutant:appended-on-replay"', '"engine": "\\u0000"'),
         ('"engine": "mutant:appended-on-replay"', '"engine": "\\ud800"'),

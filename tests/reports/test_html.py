@@ -7,6 +7,7 @@ import pytest
 
 from conformance.campaign.events import PROMISES, GaveUp, Judged
 from conformance.errors import Malformed, Unreadable
+from generators import corpus
 from reports.html import render, write_report
 from reports.view import report
 from tests.reports.folders import campaign, several
@@ -30,7 +31,7 @@ def page(folder, *before):
 def test_the_verdict_is_the_first_thing_said(broken, tmp_path):
     assert "mutant:appended-on-replay violates" in page(broken).text[:200]
     right = page(campaign(tmp_path / "right", names=None))
-    assert "reference conforms All that was seen of 38 cases" in right.text
+    assert f"reference conforms All that was seen of {len(corpus())} cases" in right.text
     assert "conformance certify reference --cases 0" in right.text
 
 
@@ -127,7 +128,7 @@ def test_a_campaign_that_has_not_ended_says_how_far_it_is(tmp_path):
     folder = campaign(tmp_path / "half")
     journal = folder / "journal.jsonl"
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:3]))
-    assert "Not finished: 2 of 38 cases so far." in page(folder).text
+    assert f"Not finished: 2 of {len(corpus())} cases so far." in page(folder).text
 
 
 def test_a_campaign_that_has_only_begun_says_nothing_of_its_engine(both, tmp_path):
