@@ -1,6 +1,6 @@
 """Cases as a Flink job: every task an operator of its own, every observed stream into a file sink of its own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import count, takewhile
@@ -68,6 +68,12 @@ class Placed:
     def tasks(self) -> frozenset[str]:
         """The tasks that can be told apart: of a branch, its sum."""
         return frozenset(task.name for tasks in self.operators for task in tasks.last)
+
+    def with_company(self, names: Iterable[str]) -> set[str]:
+        """These tasks and whoever has to stand still with them: branches that may be in one subtask."""
+        wanted = set(names)
+        together = [{task.name for task in tasks.last} for tasks in self.operators]
+        return wanted.union(*(each for each in together if each & wanted))
 
     def tap(self, stream: str) -> str:
         """The stream whose sink has this stream too: streams that one operator makes share the first one's."""

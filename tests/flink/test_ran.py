@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.flink.desk import Desk, Progress
+from conformance.branches import split
 from conformance.engine import Job
 from generators import corpus
 
@@ -47,3 +48,13 @@ def test_who_stands_still_in_the_next_attempt_is_not_disturbed(ran, at):
     ran.progress.opened |= {"first": STRUCK + 0.2, "third": STRUCK + 0.1}
     at(STRUCK + 5)
     assert not ran.is_to_be_restored("third", STRUCK + 0.3)
+
+
+def test_branches_of_a_keyed_sum_stand_still_together_as_they_may_be_in_one_subtask(tmp_path):
+    from adapters.flink.job import placed  # noqa: PLC0415
+
+    job = Job(split(corpus()["keyed-state-partly-restored"]))
+    desk = Desk(str(tmp_path), 0)
+    spread = placed(desk, job, {}, parallel=True)
+    assert spread.with_company(["keys-2"]) == {"keys-0", "keys-1", "keys-2"}
+    assert placed(desk, job, {}, parallel=False).with_company(["keys-2"]) == {"keys-2"}
