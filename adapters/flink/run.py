@@ -272,7 +272,7 @@ class Run:
                     continue
                 quiet = time() - max(ran.progress.newest, since)
                 if self._may_get_ahead(ran, epoch) and epoch > len(self._closed):
-                    held = ran.placed.with_company(held for held, _ in ran.progress.waiting)
+                    held = ran.placed.with_company(name for name, _ in ran.progress.waiting)
                     others = ran.placed.tasks & set(independent(ran.job.case, held))
                     far = all(ran.progress.passed.get(task, 0) > epoch for task in others)
                     if ran.has_played(epoch + 1) and far and quiet > QUIET[what]:

@@ -1,6 +1,6 @@
 """Which violation to shrink, what comes of it, and how often that fails."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from time import monotonic
 from typing import TypeAlias
@@ -66,17 +66,19 @@ def size(case: Case) -> Size:
     return Size(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
 
-def best_start(plan: Plan, violations: Iterable[tuple[Judged, Examined | None]]) -> tuple[Judged, Examined | None]:
+def best_start(
+    violations: Iterable[tuple[Judged, Examined | None]], cases: Mapping[int, Case]
+) -> tuple[Judged, Examined | None]:
     """
     Where to shrink from: a generated case before one of the corpus, which is as small as its author could make it; one
-    that fails every time before one that does not; then the smallest, from which the way is the shortest.
+    that fails every time before one that does not; then the smallest (of these `cases`), from which the way is the
+    shortest.
     """
-    weights = {planned.index: weight(planned.case) for planned in plan}
 
     def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, tuple[int, int], int]:
         judged, examined = violation
         is_generated = judged.id.startswith("generated-")
-        return (not is_generated, not _is_steady(examined), weights[judged.index], judged.index)
+        return (not is_generated, not _is_steady(examined), weight(cases[judged.index]), judged.index)
 
     return min(violations, key=order)
 

@@ -168,11 +168,12 @@ class Campaign:
             if promise not in tally.shrunk
         }
         broken = [(promise, violations) for promise, violations in found.items() if violations]
+        cases = {planned.index: planned.case for planned in plan} if broken else {}
         for left, (promise, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
             # Of the time that is left, each has its share.
             share = monotonic() + max(0.0, until - monotonic()) / left
             question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=share)
-            small = counterexample(plan, self.began.description.batch, question, *best_start(plan, violations))
+            small = counterexample(plan, self.began.description.batch, question, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
             self.results.counterexample(number, evolve(small.case, name=f"breaks {promise}"), small.seen)
             yield small.event(number, promise)

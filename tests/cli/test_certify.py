@@ -146,6 +146,15 @@ def test_a_violation_that_repeats_at_once_but_not_every_time_is_shrunk_all_the_s
     assert found["after"]["tasks"] == found["after"]["events"] == 1
 
 
+def test_a_case_that_somebody_wrote_is_shrunk_as_one_that_was_drawn(certify):
+    _, certificate, _, _ = certify("mutant:state-without-inputs", cases=0)
+    (found,) = [each for each in certificate["counterexamples"] if each["promise"] == "no loss"]
+    assert not found["id"].startswith("generated-")
+    assert found["after"] == {"tasks": 1, "epochs": 1, "events": 1, "failures": 1}
+    assert found["before"] != found["after"]
+    assert found["rate"] == {"failed": 20, "runs": 20}
+
+
 def test_what_fails_only_beside_others_is_those_others_with_it_as_one_case(certify, conformance):
     code, certificate, _, _ = certify("python:tests.engines:CrossTalk", "--shrink-runs", 10)
     assert code == 1
