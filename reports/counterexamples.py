@@ -18,7 +18,7 @@ from reports.pictures import Picture, log_of, nearest, pictures
 from reports.runs import Run
 from reports.shown import events
 from reports.summary import examination
-from reports.words import failure_words
+from reports.words import failure_words, hold_words
 
 WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
 
@@ -40,6 +40,7 @@ class Counterexample:
     graph: Markup
     inputs: tuple[tuple[str, tuple[str, ...]], ...]
     failures: tuple[str, ...]
+    holds: tuple[str, ...]
     pictures: tuple[Picture, ...]
     rows: tuple[Row, ...]
     command: str
@@ -81,6 +82,7 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
         graph=graph(case),
         inputs=tuple((source, tuple(map(events, case.inputs[source][:40]))) for source in case.graph.sources),
         failures=tuple(map(failure_words, case.failures[:40])),
+        holds=tuple(map(hold_words, case.holds[:40])),
         pictures=shown,
         rows=rows,
         command=reproduction(run.tally, shrunk, folder),

@@ -18,7 +18,7 @@ from reports.pictures import Picture, explained, log_of, nearest, pictures, witn
 from reports.runs import Run
 from reports.shown import events
 from reports.times import Samples
-from reports.words import failure_words
+from reports.words import failure_words, hold_words
 
 HOVERED = 450
 """Runs in a report, above which messages have no titles of their own, and those that conform one diagram each."""
@@ -104,7 +104,7 @@ def told(name: str, case: Case, runs: Sequence[Run], samples: dict[str, Samples]
         graph=graph(case) if whole else Markup(""),
         inputs=tuple(_output(source, case.inputs[source]) for source in case.graph.sources),
         failures=tuple(failure_words(failure) for failure in case.failures[:MOST_LINES]),
-        holds=tuple(f"`{hold.task}` goes last in epoch {hold.epoch}" for hold in case.holds[:MOST_LINES]),
+        holds=tuple(map(hold_words, case.holds[:MOST_LINES])),
         runs=ran,
         outputs=_alike(ran),
         kinds=" ".join(f"{each.slug}:{each.outcome.replace(' ', '-')}" for each in ran),

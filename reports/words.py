@@ -4,7 +4,7 @@ import re
 
 from markupsafe import Markup, escape
 
-from conformance.case import BORDER, Crash, Failure, Kill, Partition
+from conformance.case import BORDER, Crash, Failure, Hold, Kill, Partition
 from reports.shown import shown
 
 ICONS = {
@@ -41,6 +41,11 @@ def failure_words(failure: Failure) -> str:
             return f"a worker is cut off for {failure.seconds:g} s in epoch {failure.epoch}"
         case _:
             return f"orderly restart after epoch {failure.epoch}"
+
+
+def hold_words(hold: Hold) -> str:
+    """Who is held back, as one would tell it."""
+    return f"`{hold.task}` goes last in epoch {hold.epoch}"
 
 
 def failure_kind(failure: Failure) -> str:

@@ -50,6 +50,13 @@ def test_every_link_to_a_file_leads_to_one_that_certify_writes(broken, both):
                 assert (folder / link).is_file()
 
 
+def test_a_counterexample_says_who_is_held_back(tmp_path):
+    folder = campaign(tmp_path / "held", "mutant:overtakes-the-border", names=("misaligned-border-without-failure",))
+    text = page(folder).text
+    assert "Input and failures" in text
+    assert "‖ z goes last in epoch 1" in text[: text.index("What happened")]
+
+
 def test_a_broken_promise_links_to_its_counterexample(broken):
     found = page(broken)
     place = list(PROMISES).index("no duplicates")
