@@ -7,6 +7,7 @@ any.
 """
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TypeVar
 
 from attrs import evolve
@@ -25,7 +26,10 @@ AS_IT_WAS = 3
 """(A power of two, less one: every choice that bytes can make is one.)"""
 
 ALL_OF_IT = b"\xff" * 8192
-"""The bytes of which Hypothesis makes the case itself, whatever case it is."""
+"""The bytes of which Hypothesis makes the case itself. There are no more than that, and a choice takes two of them."""
+
+MOST = 2000
+"""Events that are chosen one by one. Where there are more, neighbours share a choice, as many as it takes."""
 
 
 def parts(case: Case) -> SearchStrategy[Case]:
@@ -43,8 +47,9 @@ def _parts(draw: DrawFn, case: Case) -> Case:
     failures = _placed(case.failures, choices(len(case.failures)), graph, epochs)
     holds = _placed(case.holds, choices(len(case.holds)), graph, epochs)
     inputs: dict[str, Epochs] = {}
+    together = 1 + sum(len(events) for played in case.inputs.values() for events in played) // MOST
     for source in case.graph.sources:
-        played = [_events(events, choices(len(events))) for events in case.inputs[source]]
+        played = [_events(some, choices(ceil(len(some) / together)), together) for some in case.inputs[source]]
         inputs[source] = tuple(played[number - 1] for number in epochs)
     left = {source: inputs[source] for source in graph.sources}
     return Case(graph, left, failures, holds, name=case.name)
@@ -71,11 +76,10 @@ def _graph(graph: Graph, choices: Sequence[int]) -> Graph:
     )
 
 
-def _events(events: Sequence[Event], choices: Sequence[int]) -> tuple[Event, ...]:
+def _events(events: Sequence[Event], choices: Sequence[int], together: int) -> tuple[Event, ...]:
+    chosen = ((event, choices[place // together]) for place, event in enumerate(events))
     return tuple(
-        1 if choice == PLAIN and isinstance(event, int) else event
-        for event, choice in zip(events, choices, strict=True)
-        if choice != GONE
+        1 if choice == PLAIN and isinstance(event, int) else event for event, choice in chosen if choice != GONE
     )
 
 

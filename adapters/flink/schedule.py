@@ -72,7 +72,10 @@ def _company(case: Case, number: int) -> object:
 
 
 def gets_ahead(job: Job) -> bool:
-    """Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back."""
+    """
+    Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back; otherwise its
+    first task decides.
+    """
     return bool(job.case.holds) or _chance("ahead", job, job.case.graph.tasks[0]) < AHEAD
 
 

@@ -168,7 +168,8 @@ class Campaign:
             if promise not in tally.shrunk
         }
         broken = [(promise, violations) for promise, violations in found.items() if violations]
-        cases = {planned.index: planned.case for planned in plan} if broken else {}
+        wanted = {judged.index for _, violations in broken for judged, _ in violations}
+        cases = {planned.index: planned.case for planned in plan if planned.index in wanted} if wanted else {}
         for left, (promise, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
             # Of the time that is left, each has its share.
             share = monotonic() + max(0.0, until - monotonic()) / left

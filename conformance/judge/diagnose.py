@@ -124,7 +124,10 @@ Early: TypeAlias = tuple[tuple[int, ...], Any]
 
 
 def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Early]:
-    """How the output is right if events of the next epoch count too, as few of them as will do."""
+    """
+    How the output is right if events of the next epoch count too: as few of them as will do, or, where that is more
+    than can be tried one by one, any number.
+    """
     task, epoch = found.task, found.epoch
     if len(task.inputs) < 2 or epoch >= len(seen[found.stream]):  # noqa: PLR2004 - one input has nobody to overtake
         return
@@ -132,6 +135,7 @@ def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Ear
     if any(now is None or then is None for now, then in both):
         return
     most = [len(then or ()) for _, then in both]
+    is_open = sum(most) > FAR
     for early in range(1, min(sum(most), FAR) + 1):
         is_right = False
         for choice in _splits(early, most):
@@ -139,12 +143,15 @@ def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Ear
             try:
                 left = _left_by(found, found.state, inputs, shown)
             except OutOfBudget:
-                return
+                is_open = True
+                continue
             if left:
                 is_right = True
                 yield choice, left[0]
         if is_right:
             return
+    if not is_open:
+        return
     with suppress(OutOfBudget):
         yield from _taken_far_ahead(found, [(now or (), then or ()) for now, then in both], shown)
 

@@ -194,9 +194,9 @@ ROOM = 30
 
 
 def at_rest(java, folder):
-    """What is held once jobs have let go of what they had: the least of what is seen within a while."""
+    """What is held once jobs have let go of what they had: the least of each that is seen within a while."""
     seen = []
     for _ in range(30):
         seen.append(Held(java.num_threads(), java.num_fds(), sorted(folder.glob("flink-*/jobs/*"))))
         time.sleep(0.1)
-    return min(seen)
+    return Held(*map(min, zip(*seen, strict=True)))

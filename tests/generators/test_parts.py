@@ -5,12 +5,14 @@ from hypothesis import strategies as st
 
 from conformance.campaign.shrink import smallest
 from conformance.case import Crash
-from generators import cases, collect, corpus, parts
+from generators import DEEP, cases, collect, corpus, parts
 from generators.parts import ALL_OF_IT
 
 
 def test_all_parts_of_a_case_are_the_case():
-    for case in [*corpus().values(), *collect(cases(), number=50, seed=0)]:
+    flooded = collect(cases(size=DEEP), number=20, seed=0)
+    assert any(len(epoch) > 10_000 for case in flooded for epochs in case.inputs.values() for epoch in epochs)
+    for case in [*corpus().values(), *collect(cases(), number=50, seed=0), *flooded]:
         tried = []
         assert smallest(parts(case), ALL_OF_IT, lambda part, tried=tried: bool(tried.append(part))) is None
         assert tried == [case]

@@ -171,6 +171,13 @@ def test_however_many_events_were_taken_early_that_is_what_is_told():
     assert [finding.diagnosis for finding in again.findings] == ["misaligned", "duplicated"]
 
 
+def test_that_is_told_of_a_busy_epoch_too():
+    busy = {"a": ((1,) * 40, (1,) * 8), "b": ((1,) * 40, (1,) * 3)}
+    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Count()),)), busy)
+    found = diagnosis(case, {**busy, "x": (tuple(range(1, 89)), tuple(range(89, 92)))})
+    assert [finding.diagnosis for finding in found.findings] == ["misaligned"]
+
+
 def test_what_nobody_saw_and_can_have_been_one_thing_only_is_known_to_whoever_looks_for_the_reason():
     graph = Graph(("a", "b"), (Task("z", ("b",), "zs", Map(2, 0)), Task("t", ("a", "zs"), "x", Digest())))
     case = Case(graph, {"a": ((1,), (2, 3)), "b": ((4,), (5,))})
