@@ -1,13 +1,10 @@
 """The judge against trying everything, and one sentence for each thing it says."""
 
-from itertools import accumulate
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.case import Case, Graph, Task
-from conformance.codec import digest
 from conformance.errors import Malformed
 from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
 from conformance.judge.verdict import Finding, guarantee
@@ -17,17 +14,12 @@ from conformance.model.execution import Randomly, execution, run
 from conformance.model.explore import explore
 from conformance.model.snapshot import observed
 from conformance.model.trace import configurations
-from conformance.observation import Observation, Observations
-from conformance.programs import Average, Count, Digest, Distinct, Map, Repeat, Sum
+from conformance.programs import Average, Count, Digest, Distinct, Repeat, Sum
 from generators import cases as generated
+from tests.judge.shown import CHAIN, RIGHT, diagnosis, seen
 from tests.small import cases, graphs
 
 JOIN = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Digest()),)), {"a": ((1, 2), (3,)), "b": ((4,), (5, 6))})
-
-
-def seen(case, *shown, **options):
-    """Observations of a case, each given by its streams."""
-    return Observations(digest(case), tuple(Observation(streams) for streams in shown), **options)
 
 
 def out(case, seed=0, streams=None):
@@ -143,97 +135,9 @@ def test_unaligned_a_task_may_leave_events_for_later_and_never_take_them_early()
     assert aligned.findings[0].diagnosis == "misaligned"
 
 
-def test_what_was_taken_early_and_again_in_its_own_epoch_is_a_duplicate_beside_the_misalignment():
-    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()),)), {"a": ((1,), (2, 3)), "b": ((4,), (8,))})
-    # 2 of the next epoch is taken early: 1, 1+2, 1+2+4. With what is left, 3 and 8, that is all that is wrong...
-    early = diagnosis(case, {**case.inputs, "x": ((1, 3, 7), (10, 18))})
-    assert [finding.diagnosis for finding in early.findings] == ["misaligned"]
-    assert early.guarantee == "exactly-once up to order"
-    # ... but after a failure 2 is played again, on top of a snapshot that has it already.
-    again = diagnosis(
-        case, {**case.inputs, "x": ((1, 3, 7),)}, {**case.inputs, "x": ((1, 3, 7), (9, 12, 20))}, atomic=False
-    )
-    misaligned, duplicated = again.findings
-    assert (misaligned.diagnosis, misaligned.epoch, misaligned.observation) == ("misaligned", 1, 0)
-    assert (duplicated.diagnosis, duplicated.epoch, duplicated.observation) == ("duplicated", 2, 1)
-    assert "Epoch 2 of `x` counts 2 again" in duplicated.because
-    assert again.guarantee == "at-least-once"
-
-
-def test_however_many_events_were_taken_early_that_is_what_is_told():
-    many = tuple(range(2, 14))
-    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()),)), {"a": ((1,), many), "b": ((4,), (8,))})
-    sums = tuple(accumulate((1, *many, 4)))
-    right = diagnosis(case, {**case.inputs, "x": (sums, (sums[-1] + 8,))})
-    assert [finding.diagnosis for finding in right.findings] == ["misaligned"]
-    twice = tuple(accumulate((*many, 8), initial=sums[-1]))[1:]
-    again = diagnosis(case, {**case.inputs, "x": (sums, twice)})
-    assert [finding.diagnosis for finding in again.findings] == ["misaligned", "duplicated"]
-
-
-def test_that_is_told_of_a_busy_epoch_too():
-    busy = {"a": ((1,) * 40, (1,) * 8), "b": ((1,) * 40, (1,) * 3)}
-    case = Case(Graph(("a", "b"), (Task("t", ("a", "b"), "x", Count()),)), busy)
-    found = diagnosis(case, {**busy, "x": (tuple(range(1, 89)), tuple(range(89, 92)))})
-    assert [finding.diagnosis for finding in found.findings] == ["misaligned"]
-
-
-def test_what_nobody_saw_and_can_have_been_one_thing_only_is_known_to_whoever_looks_for_the_reason():
-    graph = Graph(("a", "b"), (Task("z", ("b",), "zs", Map(2, 0)), Task("t", ("a", "zs"), "x", Digest())))
-    case = Case(graph, {"a": ((1,), (2, 3)), "b": ((4,), (5,))})
-    early, later = [], []
-    state = 7
-    for events, shown in (((1, 2, 8), early), ((2, 3, 10), later)):
-        for event in events:
-            state, outputs = Digest()(state, event)
-            shown.extend(outputs)
-    verdict = diagnosis(case, {"x": (tuple(early), tuple(later))})
-    assert [finding.diagnosis for finding in verdict.findings] == ["misaligned", "duplicated"]
-    assert verdict.guarantee == "at-least-once"
-
-
 def test_something_left_untaken_at_the_end_is_not_explained():
     case = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1,), (2,))})
     assert isinstance(judge(case, seen(case, {**case.inputs, "x": ((1,), ())}, snapshots="unaligned")), Violates)
-
-
-def diagnosis(case, *shown, **options):
-    verdict = judge(case, seen(case, *shown, **options))
-    assert isinstance(verdict, Violates)
-    return verdict
-
-
-CHAIN = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1, 2), (3, 4))})
-RIGHT = {**CHAIN.inputs, "x": ((1, 3), (6, 10))}
-
-
-@pytest.mark.parametrize(
-    ("shown", "name", "kept", "epoch", "position"),
-    [
-        (((1, 3), (6,)), "lost", "at-most-once", 2, 1),
-        (((1, 3), (6, 9, 13)), "duplicated", "at-least-once", 2, 1),
-        (((1, 3), (7, 10)), "reordered", "exactly-once up to order", 2, 0),
-        (((1, 3), (3, 7)), "corrupted state", "none", 2, 0),
-    ],
-)
-def test_diagnoses_what_went_wrong_and_what_is_left(shown, name, kept, epoch, position):
-    verdict = diagnosis(CHAIN, {**CHAIN.inputs, "x": shown})
-    (finding,) = verdict.findings
-    assert (finding.diagnosis, finding.stream, finding.epoch, finding.position) == (name, "x", epoch, position)
-    assert verdict.guarantee == kept
-
-
-def test_a_finding_says_where_what_could_have_been_and_why():
-    case = Case(
-        Graph(("ints", "resets"), (Task("average", ("ints", "resets"), "averages", Average()),)),
-        {"ints": ((1,), (3, 5)), "resets": ((), ("reset",))},
-    )
-    (finding,) = diagnosis(case, {**case.inputs, "averages": ((1,), (3, 3))}).findings
-    assert finding.because.startswith(
-        "Epoch 2 of `averages` shows 3 at position 1, where `average` could have shown 4. "
-        "No order of its events (2 of `ints` and 1 of `resets`) gives that."
-    )
-    assert (finding.expected, finding.observed) == ((4,), (3,))
 
 
 def test_output_that_is_taken_back_is_retracted():
