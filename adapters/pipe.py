@@ -19,8 +19,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from adapters import guard, leftovers
-from adapters.transcript import Clock, Hears
+from conformance.adapters import orphans, supervisor
+from conformance.adapters.transcript import Clock, Hears
 from conformance.codec import parse
 from conformance.codec.strict import LARGEST_FILE, whole
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
@@ -43,7 +43,7 @@ class Pipe:
     def __init__(
         self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA, hears: Hears | None = None
     ) -> None:
-        leftovers.remove()
+        orphans.remove()
         self._transcript = Clock(hears)
         self._transcript.remark(f"started: {shlex.join(command)}")
         ours, theirs = socket.socketpair()
@@ -52,7 +52,7 @@ class Pipe:
         self.log = log or _new_log()
         arguments = [str(theirs.fileno()), str(self.log), str(quota), *command]
         self._process = subprocess.Popen(  # noqa: S603 - our own script
-            [sys.executable, "-P", guard.__file__, *arguments],
+            [sys.executable, "-P", supervisor.__file__, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -132,7 +132,7 @@ class Pipe:
         return f", with a line that it has not ended: {quote(unread)}" if unread else ""
 
     def _told(self) -> dict[str, Any]:
-        """After its output has closed: what the guard says of it; nothing, if that takes too long."""
+        """After its output has closed: what the supervisor says of it; nothing, if that takes too long."""
         self._lifeline.settimeout(GRACE)
         told = self._lifeline.recv(CHUNK)
         ended: dict[str, Any] = json.loads(told) if told else {}
@@ -176,7 +176,7 @@ class Pipe:
             self._transcript.remark("it had to be ended" if self.exit_code is None else f"exit code {self.exit_code}")
         self._lifeline.close()
         with suppress(subprocess.TimeoutExpired):
-            # A guard that takes longer has much to clean up; it goes on without us, and ends when it is done.
+            # A supervisor that takes longer has much to clean up; it goes on without us, and ends when it is done.
             self._process.wait(GRACE)
         for end in (self._in, self._out):
             with suppress(OSError):

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance import __version__
 from conformance.codec import digest
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.errors import UnknownEngine
 from conformance.model.configuration import Configuration, Rule, Step, initial
 from conformance.model.execution import Randomly, execution, holding
@@ -30,20 +30,20 @@ class Reference:
     def start(self) -> Description:
         return Description(EngineInfo("reference", __version__))
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
-        for job in jobs:
-            yield _run(job)
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        for request in requests:
+            yield _run(request)
 
     def stop(self) -> None:
         """Nothing was started."""
 
 
-def _run(job: Job) -> Observations:
-    case = job.case
-    random = Random(f"{job.seed}/{digest(job.case)}")
+def _run(request: RunRequest) -> Observations:
+    case = request.case
+    random = Random(f"{request.seed}/{digest(request.case)}")
     injector = Scheduled(case.failures, random)
     c = initial(case)
-    shown = [_look(c, job)]
+    shown = [_look(c, request)]
     log: list[dict[str, Any]] = [LOOK]
     fired: list[Fired] = []
     failed = False
@@ -55,11 +55,11 @@ def _run(job: Job) -> Observations:
             fired.append(Fired(len(fired), len(shown), f"the model took F-Fail: {step}"))
             failed = True
         elif step.rule is not Rule.FAIL and (failed or (gce(c) > committed and random.random() < LOOKS)):
-            shown.append(_look(c, job))
+            shown.append(_look(c, request))
             log.append(LOOK)
             failed = False
             committed = gce(c)
-    shown.append(_look(c, job))
+    shown.append(_look(c, request))
     log.append(LOOK)
     info = EngineInfo("reference", __version__)
     return Observations(digest(case), tuple(shown), info, fired=tuple(fired), log=tuple(log))
@@ -80,5 +80,5 @@ def _noted(before: Configuration, step: Step, after: Configuration) -> dict[str,
     return noted | {"sends": [[seq, after.messages[output][seq][1]] for seq in sent]}
 
 
-def _look(c: Configuration, job: Job) -> Observation:
-    return Observation({stream: epochs for stream, epochs in observed(c).items() if stream in job.streams})
+def _look(c: Configuration, request: RunRequest) -> Observation:
+    return Observation({stream: epochs for stream, epochs in observed(c).items() if stream in request.streams})

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from conformance.codec import digest, parse
 from conformance.codec.protocol import decode_run, encode_answers, encode_description
-from conformance.engine import Description, Engine, Job
+from conformance.engine import Description, Engine, RunRequest
 from conformance.errors import EngineUnavailable, UnknownEngine, quote
 from conformance.observation import Observations
 from conformance.registry import engine
@@ -70,31 +70,31 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
 
 
 def answered(
-    made: Engine, description: Description, runs: Sequence[tuple[int, Job]]
+    made: Engine, description: Description, runs: Sequence[tuple[int, RunRequest]]
 ) -> Iterator[tuple[int, Observations]]:
     """What an engine answers. Where it raises, that is its answer, and the cases behind it are given to it again."""
     waiting = list(runs)
     while waiting:
-        answers = iter(made.run([job for _, job in waiting]))
+        answers = iter(made.run([request for _, request in waiting]))
         while waiting:
-            id_, job = waiting.pop(0)
+            id_, request = waiting.pop(0)
             try:
                 seen = next(answers)
-                wrong = _what_is_wrong(seen, job, description)
+                wrong = _what_is_wrong(seen, request, description)
             except StopIteration:
                 wrong = "it answered fewer cases than it was given"
             except Exception as error:  # noqa: BLE001 - whatever escapes an engine is that engine's error
                 wrong = _last_words(error)
             if wrong:
-                yield id_, Observations(digest(job.case), (), end="error", message=wrong)
+                yield id_, Observations(digest(request.case), (), end="error", message=wrong)
                 break
             yield id_, seen
 
 
-def _what_is_wrong(seen: object, job: Job, description: Description) -> str:
+def _what_is_wrong(seen: object, request: RunRequest, description: Description) -> str:
     if not isinstance(seen, Observations):
         return f"it answered with a {type(seen).__name__}, not with Observations"
-    if seen.case != digest(job.case):
+    if seen.case != digest(request.case):
         return f"it answered for another case: {quote(seen.case)}"
     if seen.claims != description.claims:
         return f"it claims {seen.claims} for its observations, and claimed {description.claims} when it was started"

@@ -15,8 +15,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from adapters.pipe import QUOTA, Pipe
-from adapters.transcript import Hears
+from conformance.adapters.pipe import QUOTA, Pipe
+from conformance.adapters.transcript import Hears
 from conformance.codec import digest
 from conformance.codec.protocol import (
     START,
@@ -31,7 +31,7 @@ from conformance.codec.protocol import (
     encode_run,
 )
 from conformance.codec.strict import LARGEST_FILE
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, UnknownEngine
 from conformance.observation import Fired, Observation, Observations
 
@@ -54,7 +54,7 @@ class Patience:
 class _Run:
     """What has been said of one case so far."""
 
-    job: Job
+    request: RunRequest
     observations: list[Observation] = field(factory=list)
     fired: list[Fired] = field(factory=list)
     ended: Ended | None = None
@@ -107,15 +107,15 @@ class Stdio:
             raise
         return self._description
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
         pipe, description = self._pipe, self._description
         if pipe is None or description is None or pipe.over:
             raise EngineFailed("it is not running: it was not started, or has ended")
         first = self._next
-        runs = {first + place: _Run(job) for place, job in enumerate(jobs)}
-        self._next += len(jobs)
-        if len(jobs) > 1 and description.batch > 1:
-            pipe.send(encode_batch([(id_, run.job) for id_, run in runs.items()]))
+        runs = {first + place: _Run(request) for place, request in enumerate(requests)}
+        self._next += len(requests)
+        if len(requests) > 1 and description.batch > 1:
+            pipe.send(encode_batch([(id_, run.request) for id_, run in runs.items()]))
             yield from self._gather(pipe, description, runs)
             return
         # One after the other. To an engine that reads one request at a time the next is sent while this one runs, so
@@ -123,13 +123,13 @@ class Stdio:
         waiting = iter(runs.items())
         for number, (id_, run) in enumerate(runs.items()):
             for next_id, following in islice(waiting, 2 if self._ahead and number == 0 else 1):
-                pipe.send(encode_run(next_id, following.job))
+                pipe.send(encode_run(next_id, following.request))
             yield from self._gather(pipe, description, {id_: run})
 
     def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:
         """The answers of cases that run at once, in the order in which they were given."""
         waiting = list(runs)
-        silence = self._patience.silence(max(run.job.seconds for run in runs.values()), len(runs))
+        silence = self._patience.silence(max(run.request.seconds for run in runs.values()), len(runs))
         over = monotonic() + silence * len(runs)
         allowed = pipe.received + LARGEST_FILE * len(runs)
         while waiting:
@@ -180,7 +180,7 @@ class Stdio:
 def _observations(run: _Run, description: Description) -> Observations:
     assert run.ended is not None  # noqa: S101 - only then it is asked for
     return Observations(
-        digest(run.job.case),
+        digest(run.request.case),
         tuple(run.observations),
         description.info,
         description.epochs,

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.reference import Reference
-from conformance.campaign.session import Order, certify
-from conformance.engine import Job
+from conformance.adapters.reference import Reference
+from conformance.campaign.session import CampaignConfig, certify
+from conformance.engine import RunRequest
 from conformance.observation import Observations
-from reports.folder import finish
+from conformance.reports.folder import finish
 
 PACES = {"as fast as Flink was (285 cases/min)": 60 / 285, "as fast as Spark was (720 cases/min)": 60 / 720}
 
@@ -22,10 +22,10 @@ PACES = {"as fast as Flink was (285 cases/min)": 60 / 285, "as fast as Spark was
 class Sleeping(Reference):
     """The model, which sleeps before every answer, and notes how long it was at work."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
-        for job in jobs:
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        for request in requests:
             started = time.perf_counter()
-            (seen,) = super().run([job])
+            (seen,) = super().run([request])
             time.sleep(float(os.environ["SLEEP"]))
             with Path(os.environ["AT_WORK"]).open("a", encoding="utf-8") as file:
                 file.write(f"{time.perf_counter() - started}\n")
@@ -40,7 +40,7 @@ def main() -> None:
             os.environ.update(SLEEP=str(seconds), AT_WORK=str(at_work))
             results = Path(folder, "results")
             started = time.perf_counter()
-            events = sum(1 for _ in certify("python:benchmarks.campaign:Sleeping", Order(), results))
+            events = sum(1 for _ in certify("python:benchmarks.campaign:Sleeping", CampaignConfig(), results))
             verdict = finish(results)["verdict"]
             wall = time.perf_counter() - started
             busy = sum(map(float, at_work.read_text(encoding="utf-8").split()))

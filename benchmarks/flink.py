@@ -17,18 +17,18 @@ from tempfile import TemporaryDirectory
 
 from attrs import evolve
 
-from adapters.flink import Flink
-from adapters.flink.cluster import ANSWERS, MEMORY
-from adapters.flink.job import Placed, build
-from adapters.flink.rest import Rest
-from adapters.flink.schedule import Group
-from adapters.flink.setup import Setup, set_up
+from conformance.adapters.flink import Flink
+from conformance.adapters.flink.cluster import ANSWERS, MEMORY
+from conformance.adapters.flink.job import Placed, build
+from conformance.adapters.flink.rest import Rest
+from conformance.adapters.flink.schedule import Group
+from conformance.adapters.flink.setup import Setup, set_up
 from conformance.case import Case
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases
+from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, judge
 from conformance.observation import EngineInfo, Observations
-from generators import cases
-from generators.collect import collect
 
 TURNS = 3
 """How often each way has its turn."""
@@ -48,7 +48,7 @@ def main() -> None:
         description = engine.start()
         crashing = evolve(description.capabilities, failures=["crash"])
         chosen = collect(cases(capabilities=crashing), number=TURNS * TOGETHER, seed=0)
-        _checked(chosen[:1], list(engine.run([Job(chosen[0], seconds=600)])))
+        _checked(chosen[:1], list(engine.run([RunRequest(chosen[0], seconds=600)])))
         first = time.perf_counter() - began
         _together(engine, collect(cases(capabilities=crashing), number=TOGETHER, seed=1))
         turns = [chosen[begin : begin + TOGETHER] for begin in range(0, len(chosen), TOGETHER)]
@@ -70,7 +70,7 @@ def main() -> None:
 def _together(engine: Flink, chosen: Sequence[Case]) -> float:
     """The seconds that cases take as a campaign gives them: a batch at a time."""
     started = time.perf_counter()
-    seen = list(engine.run([Job(case, seconds=600) for case in chosen]))
+    seen = list(engine.run([RunRequest(case, seconds=600) for case in chosen]))
     seconds = time.perf_counter() - started
     _checked(chosen, seen)
     return seconds
@@ -80,7 +80,7 @@ def _one_by_one(engine: Flink, chosen: Sequence[Case]) -> float:
     """The seconds that cases take in the plain way."""
     from py4j.java_gateway import JVMView  # noqa: PLC0415
 
-    from adapters.flink.run import Run  # noqa: PLC0415
+    from conformance.adapters.flink.run import Run  # noqa: PLC0415
 
     gateway = engine._client.gateway  # noqa: SLF001 - there is one JVM in a process that builds jobs
     known = gateway.jvm
@@ -91,7 +91,7 @@ def _one_by_one(engine: Flink, chosen: Sequence[Case]) -> float:
         with TemporaryDirectory() as folder:
             started = time.perf_counter()
             plain = Plain()
-            run = Run(Group((Job(case, seconds=600),)), set_up([]), plain, plain, Path(folder))
+            run = Run(Group((RunRequest(case, seconds=600),)), set_up([]), plain, plain, Path(folder))
             run.end = plain.end
             run.go(600)
             seconds += time.perf_counter() - started

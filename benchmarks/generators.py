@@ -2,7 +2,7 @@
 
 from time import perf_counter
 
-from generators import DEEP, DEFAULT, Numbered, cases
+from conformance.generators import DEEP, DEFAULT, Numbered, cases
 
 
 def main() -> None:

@@ -7,11 +7,12 @@ from random import Random
 from time import perf_counter
 from typing import Any
 
-from adapters.reference import Reference
-from conformance.engine import Job
+from conformance.adapters.reference import Reference
+from conformance.engine import RunRequest
+from conformance.generators import cases, collect
 from conformance.judge import Budget, Inconclusive, judge
+from conformance.judge.ordering import NoOrdering, Ordering
 from conformance.judge.task import ways
-from conformance.judge.way import Stuck, Way
 from conformance.programs import (
     Average,
     Batch,
@@ -26,7 +27,6 @@ from conformance.programs import (
     Repeat,
     Sum,
 )
-from generators import cases, collect
 
 PROGRAMS: tuple[Program[Any], ...] = (
     Count(), Sum(), Digest(), Distinct(), KeyedSum(2), Map(2, 1), Filter(2, 0), Repeat(2), Batch(2), Average(),
@@ -60,7 +60,7 @@ def seconds(program: Program[Any], sizes: tuple[int, ...], values: int, *, wrong
         started = perf_counter()
         answer = ways(*asked)
         best = min(best, perf_counter() - started)
-    expected = Stuck if wrong else Way
+    expected = NoOrdering if wrong else Ordering
     return best, "" if isinstance(answer, expected) else " (search)" if answer is None else " (WRONG)"
 
 
@@ -83,7 +83,7 @@ def _sinks_only(number: int = 400) -> None:
     gave_up = wrong_gave_up = 0
     engine = Reference([])
     for seed, case in enumerate(collect(cases(), number=number, seed=11)):
-        (seen,) = engine.run([Job(case, frozenset(case.graph.sinks), seed=seed)])
+        (seen,) = engine.run([RunRequest(case, frozenset(case.graph.sinks), seed=seed)])
         gave_up += isinstance(judge(case, seen, Budget(steps=10**12, seconds=1)), Inconclusive)
         broken = _with_a_wrong_value(seen)
         wrong_gave_up += isinstance(judge(case, broken, Budget(steps=10**12, seconds=1)), Inconclusive)

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from conformance.campaign.session import Order, certify
-from reports.html import write_report
+from conformance.campaign.session import CampaignConfig, certify
+from conformance.reports.html import write_report
 
 CASES = 1_000 - 38
 """Generated ones; with the corpus, a thousand."""
@@ -27,7 +27,7 @@ def main() -> None:
     for word in ENGINES:
         with TemporaryDirectory() as folder:
             results = Path(folder, "results")
-            order = Order(profile="standard", cases=CASES, shrink_runs=100, shrink_seconds=30)
+            order = CampaignConfig(profile="standard", cases=CASES, shrink_runs=100, shrink_seconds=30)
             judged = sum(type(event).__name__ == "Judged" for event in certify(word, order, results))
             out = Path(folder, "index.html")
             wall, processor = time.perf_counter(), time.process_time()

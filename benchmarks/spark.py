@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from adapters.spark import Spark
+from conformance.adapters.spark import Spark
 from conformance.case import Case
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases
+from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, judge
-from generators import cases
-from generators.collect import collect
 
 TOGETHER = (50, 100, 300)
 ALONE = 10
@@ -48,7 +48,7 @@ def main() -> None:
 def _run(engine: Spark, chosen: Sequence[Case], *, together: bool) -> float:
     """The seconds that cases take; all of them conform, and all their failures have fired."""
     started = time.perf_counter()
-    jobs = [Job(case, seconds=600) for case in chosen]
+    jobs = [RunRequest(case, seconds=600) for case in chosen]
     seen = list(engine.run(jobs)) if together else [one for job in jobs for one in engine.run([job])]
     seconds = time.perf_counter() - started
     for case, each in zip(chosen, seen, strict=True):

@@ -95,7 +95,7 @@ EVERYTHING = Capabilities()
 
 
 @frozen
-class Job:
+class RunRequest:
     """
     One case to run: which streams to observe (all, unless said otherwise), how long it may take, and a seed for what
     the adapter itself chooses.
@@ -128,9 +128,13 @@ class Description:
         """What its observations have to say of themselves, too."""
         return (self.epochs, self.atomic, self.snapshots)
 
-    def suited(self, job: Job) -> Job:
-        """The job as it has to be for this engine: where its borders are can only be read off the sources."""
-        return evolve(job, streams=job.streams | set(job.case.graph.sources)) if self.epochs == "own" else job
+    def suited(self, request: RunRequest) -> RunRequest:
+        """The request as it has to be for this engine: where its borders are can only be read off the sources."""
+        return (
+            evolve(request, streams=request.streams | set(request.case.graph.sources))
+            if self.epochs == "own"
+            else request
+        )
 
 
 class Engine(Protocol):
@@ -141,9 +145,9 @@ class Engine(Protocol):
             def __init__(self, settings): ...
             def start(self):
                 return Description(EngineInfo("mine", "1.0"), Capabilities(failures=["crash"], holds=False))
-            def run(self, jobs):
-                for job in jobs:
-                    yield Observations(digest(job.case), ...)
+            def run(self, requests):
+                for request in requests:
+                    yield Observations(digest(request.case), ...)
             def stop(self): ...
 
     All of it, with crashes and recovery, is in examples/my_engine.py and fits on a screen. On the command line it is
@@ -157,7 +161,7 @@ class Engine(Protocol):
         """Get ready, once. Raises `EngineUnavailable` with the way out where that is impossible."""
         ...
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
         """Run cases, all at once or one after the other, and give what was observed of each, in their order."""
         ...
 

@@ -52,11 +52,11 @@ class Certified:
     def check(self, guarantee: str) -> None:
         """Fails unless this guarantee holds; how it is broken, and how to see it, is in the message."""
         from conformance.errors import printable  # noqa: PLC0415
-        from reports.summary import failure  # noqa: PLC0415
+        from conformance.reports.summary import failure  # noqa: PLC0415
 
         if guarantee not in GUARANTEES:
             raise Broken(f"there is no guarantee {guarantee!r}; there are {', '.join(GUARANTEES)}")
-        verdict = self.tally.promise(guarantee)  # type: ignore[arg-type] # it is one of them
+        verdict = self.tally.guarantee_verdict(guarantee)  # type: ignore[arg-type] # it is one of them
         if verdict == "violates":
             raise Broken(failure(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
@@ -87,17 +87,17 @@ class Campaigns:
 
     def _certify(self, word: str) -> Certified:
         from conformance.campaign.results import point_latest  # noqa: PLC0415
-        from conformance.campaign.session import Order, certify, new_folder  # noqa: PLC0415
+        from conformance.campaign.session import CampaignConfig, certify, new_folder  # noqa: PLC0415
         from conformance.campaign.tally import Tally  # noqa: PLC0415
+        from conformance.reports.folder import finish  # noqa: PLC0415
         from conformance.settings import read_settings  # noqa: PLC0415
-        from reports.folder import finish  # noqa: PLC0415
 
         settings = read_settings(self._config.rootpath)
         asked = {name: self._config.getoption(f"conformance_{name}") for name in OPTIONS}
         usual = {name: settings[name] for name in (*OPTIONS, "shrink_runs", "shrink_seconds") if name in settings}
         place = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
         folder = new_folder(place, [word])
-        order = Order(**(usual | {name: value for name, value in asked.items() if value is not None}))
+        order = CampaignConfig(**(usual | {name: value for name, value in asked.items() if value is not None}))
         tally = Tally.of(certify(word, order, folder))
         finish(folder)
         point_latest(folder, within=place)

@@ -17,26 +17,26 @@ class MyEngine:
     def start(self):
         return Description(EngineInfo("mine", "1.0"), Capabilities(failures=["crash"], holds=False))
 
-    def run(self, jobs):
-        for job in jobs:
-            yield observe(job)
+    def run(self, requests):
+        for request in requests:
+            yield observe(request)
 
     def stop(self):
         pass
 
 
-def observe(job):
+def observe(request):
     """Run a case, make its failures happen, and note what can be seen: after every epoch, and after every failure."""
-    case, failures, fired, seen = job.case, list(job.case.failures), [], []
+    case, failures, fired, seen = request.case, list(request.case.failures), [], []
     states = {task.name: task.program.initial for task in case.graph.tasks}
     committed = dict.fromkeys(case.graph.streams, ())
     for epoch in range(case.epochs):
         while (after := attempt(case, epoch, dict(states), failures)) is None:  # each attempt with the durable states
             fired.append(Fired(len(fired), len(seen), f"{failures.pop(0).task} died in epoch {epoch + 1}"))
-            seen.append(Observation({stream: committed[stream] for stream in job.streams}))
+            seen.append(Observation({stream: committed[stream] for stream in request.streams}))
         states, streams = after
         committed = {stream: (*epochs, streams[stream]) for stream, epochs in committed.items()}
-        seen.append(Observation({stream: committed[stream] for stream in job.streams}))
+        seen.append(Observation({stream: committed[stream] for stream in request.streams}))
     return Observations(digest(case), tuple(seen), EngineInfo("mine", "1.0"), fired=tuple(fired))
 
 

@@ -2,7 +2,7 @@
 Hypothesis strategies for cases, the public way to write properties of one's own.
 
     from hypothesis import given
-    from generators import cases
+    from conformance.generators import cases
 
     @given(cases())
     def test_my_engine(case): ...
@@ -11,16 +11,16 @@ Every strategy says what it shrinks to. `collect` gives the cases of a seed as a
 puts an engine through, `corpus` has the hand-written cases.
 """
 
-from generators.cases import cases
-from generators.collect import Numbered, collect
-from generators.corpus import corpus
-from generators.failures import failures, holds
-from generators.graphs import graphs
-from generators.inputs import events, inputs
-from generators.parts import parts
-from generators.programs import programs
-from generators.situations import SITUATIONS, situations
-from generators.sizes import DEEP, DEFAULT, Size
+from conformance.generators.cases import cases
+from conformance.generators.collect import Numbered, collect
+from conformance.generators.corpus import corpus
+from conformance.generators.failures import failures, holds
+from conformance.generators.graphs import graphs
+from conformance.generators.inputs import events, inputs
+from conformance.generators.parts import parts
+from conformance.generators.programs import programs
+from conformance.generators.situations import SITUATIONS, situations
+from conformance.generators.sizes import DEEP, DEFAULT, Size
 
 __all__ = [
     "DEEP",

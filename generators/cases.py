@@ -8,11 +8,11 @@ from hypothesis.strategies import SearchStrategy
 from conformance.branches import split
 from conformance.case import Case
 from conformance.engine import EVERYTHING, Capabilities
-from generators.failures import Idea, delays, holds_of, ideas, schedule_of
-from generators.graphs import Sketch, graph_of, sketches
-from generators.inputs import Arrivals, arrivals, inputs_of
-from generators.programs import programs
-from generators.sizes import DEFAULT, Size
+from conformance.generators.failures import Idea, delays, holds_of, ideas, schedule_of
+from conformance.generators.graphs import Sketch, graph_of, sketches
+from conformance.generators.inputs import Arrivals, arrivals, inputs_of
+from conformance.generators.programs import programs
+from conformance.generators.sizes import DEFAULT, Size
 
 
 def cases(*, capabilities: Capabilities = EVERYTHING, size: Size = DEFAULT) -> SearchStrategy[Case]:

@@ -8,5 +8,5 @@ from conformance.codec import read_case
 
 def corpus() -> dict[str, Case]:
     """Every case of the corpus by the name of its file, in order. A case's own name says what it is for."""
-    with as_file(files("generators") / "corpus") as folder:
+    with as_file(files("conformance.generators") / "corpus") as folder:
         return {file.stem: read_case(file) for file in sorted(folder.glob("*.json"))}

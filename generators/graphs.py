@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from conformance.case import Graph, Task
+from conformance.generators.programs import programs as any_programs
 from conformance.programs import Program
-from generators.programs import programs as any_programs
 
 SOURCES = "abcd"
 TASKS = "tuvwxyzpqrmn"

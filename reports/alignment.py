@@ -10,7 +10,7 @@ from conformance.case import Case, Epochs
 from conformance.judge.verdict import Finding
 from conformance.observation import Observations
 from conformance.programs import Event
-from reports.shown import event
+from conformance.reports.sanitize import event
 
 Kind: TypeAlias = Literal["", "more", "gap", "first"]
 

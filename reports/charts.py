@@ -8,7 +8,7 @@ from statistics import median
 from attrs import frozen
 from markupsafe import Markup
 
-from reports.svg import drawing, number, text
+from conformance.reports.svg import drawing, number, text
 
 WIDTH, HEIGHT = 300.0, 64.0
 BINS = 16

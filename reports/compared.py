@@ -6,8 +6,8 @@ from attrs import frozen
 
 from conformance.campaign.differential import Comparison, disagreements
 from conformance.campaign.events import Outcome
-from reports.runs import Run
-from reports.shown import events
+from conformance.reports.runs import Run
+from conformance.reports.sanitize import events
 
 MOST = 200
 """Cases that are listed; comparison.json has them all."""

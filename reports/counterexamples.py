@@ -7,18 +7,18 @@ from attrs import evolve, frozen
 from markupsafe import Markup
 
 from conformance.campaign.certificate import reproduction
-from conformance.campaign.events import PROMISES, Promise, Shrunk, broken_by
+from conformance.campaign.events import GUARANTEES, Guarantee, Shrunk, broken_by
 from conformance.case import Case
 from conformance.codec import digest, encode_case
-from conformance.judge.verdict import guarantee
+from conformance.judge.verdict import delivery_guarantee
 from conformance.observation import Observations
-from reports.alignment import Row, aligned
-from reports.graph import graph
-from reports.pictures import Picture, log_of, nearest, pictures
-from reports.runs import Run
-from reports.shown import events
-from reports.summary import examination
-from reports.words import failure_words, hold_words
+from conformance.reports.alignment import Row, aligned
+from conformance.reports.graph import graph
+from conformance.reports.labels import failure_words, hold_words
+from conformance.reports.pictures import Picture, log_of, nearest, pictures
+from conformance.reports.runs import Run
+from conformance.reports.sanitize import events
+from conformance.reports.summary import examination
 
 WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
 
@@ -28,11 +28,11 @@ LARGEST = 64_000
 
 @frozen
 class Counterexample:
-    """One broken promise of one engine."""
+    """One broken guarantee of one engine."""
 
     anchor: str
     word: str
-    promise: Promise
+    guarantee: Guarantee
     diagnosis: str
     because: str
     left: str
@@ -56,7 +56,11 @@ def counterexamples(runs: Sequence[Run]) -> tuple[Counterexample, ...]:
     def order(each: tuple[Run, Shrunk]) -> tuple[int, float, int]:
         run, shrunk = each
         often = shrunk.rate.share
-        return WORST.index(guarantee(shrunk.findings)), -often, -sum(1 for _ in run.tally.violations(shrunk.promise))
+        return (
+            WORST.index(delivery_guarantee(shrunk.findings)),
+            -often,
+            -sum(1 for _ in run.tally.violations(shrunk.guarantee)),
+        )
 
     return tuple(_counterexample(*each, several=len(runs) > 1) for each in sorted(found, key=order))
 
@@ -66,18 +70,18 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
     origin = run.tally.judged.get(shrunk.index)
     if seen is None and origin is not None and shrunk.digest == origin.digest:
         seen = run.results.observations(origin.id)
-    mine = [each for each in shrunk.findings if broken_by(each) == shrunk.promise] or list(shrunk.findings)
+    mine = [each for each in shrunk.findings if broken_by(each) == shrunk.guarantee] or list(shrunk.findings)
     shown, rows = _shown(case, seen, evolve(shrunk, findings=tuple(mine)))
     folder = run.slug if several else ""
     file = f"{folder}/{shrunk.file}" if folder else shrunk.file
     text = json.dumps(encode_case(case), indent=1)
     return Counterexample(
-        anchor=f"x-{run.slug}-{tuple(PROMISES).index(shrunk.promise)}",
+        anchor=f"x-{run.slug}-{tuple(GUARANTEES).index(shrunk.guarantee)}",
         word=run.word,
-        promise=shrunk.promise,
+        guarantee=shrunk.guarantee,
         diagnosis=mine[0].diagnosis,
         because=mine[0].because,
-        left=guarantee(shrunk.findings),
+        left=delivery_guarantee(shrunk.findings),
         facts=tuple(_facts(run, shrunk)),
         graph=graph(case),
         inputs=tuple((source, tuple(map(events, case.inputs[source][:40]))) for source in case.graph.sources),
@@ -101,7 +105,7 @@ def _shown(case: Case, seen: Observations | None, shrunk: Shrunk) -> tuple[tuple
 
 
 def _facts(run: Run, shrunk: Shrunk) -> Iterator[str]:
-    violations = sum(1 for _ in run.tally.violations(shrunk.promise))
+    violations = sum(1 for _ in run.tally.violations(shrunk.guarantee))
     yield f"Broken in {violations} of {len(run.tally.judged)} cases, first shrunk from {shrunk.id} ({shrunk.before})."
     yield f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}."
     if (examined := run.tally.examined.get(shrunk.index)) is not None:

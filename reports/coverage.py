@@ -7,9 +7,9 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.case import Case
-from generators import situations
-from reports.charts import bar
-from reports.runs import Run
+from conformance.generators import situations
+from conformance.reports.charts import bar
+from conformance.reports.runs import Run
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Graphs": (

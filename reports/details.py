@@ -12,13 +12,13 @@ from conformance.campaign.events import Judged, Outcome
 from conformance.case import Case, Epochs
 from conformance.errors import ConformanceError
 from conformance.observation import Observations
-from reports.acts import Act
-from reports.graph import graph
-from reports.pictures import Picture, explained, log_of, nearest, pictures, witness
-from reports.runs import Run
-from reports.shown import events
-from reports.times import Samples
-from reports.words import failure_words, hold_words
+from conformance.reports.graph import graph
+from conformance.reports.labels import failure_words, hold_words
+from conformance.reports.pictures import Picture, explained, log_of, nearest, pictures, witness
+from conformance.reports.runs import Run
+from conformance.reports.sanitize import events
+from conformance.reports.timeline import Act
+from conformance.reports.times import Samples
 
 HOVERED = 450
 """Runs in a report, above which messages have no titles of their own, and those that conform one diagram each."""

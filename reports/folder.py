@@ -11,9 +11,9 @@ from conformance.campaign.results import CERTIFICATE, JOURNAL, REPORTS, Results
 from conformance.campaign.tally import Tally
 from conformance.codec import write_text
 from conformance.errors import ConformanceError
-from reports import badge
-from reports.html import write_report
-from reports.junit import junit
+from conformance.reports import badge
+from conformance.reports.html import write_report
+from conformance.reports.junit import junit
 
 OUR_BUG = 70
 

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from conformance.case import Case, Graph
 from conformance.codec import encode_case
-from reports.svg import CHARACTER, drawing, group, number, path, text
+from conformance.reports.svg import CHARACTER, drawing, group, number, path, text
 
 LAYER, ROW, HEIGHT = 46.0, 40.0, 28.0
 MOST = 60

@@ -7,12 +7,12 @@ from statistics import median
 from attrs import frozen
 from markupsafe import Markup
 
-from conformance.campaign.events import PROMISES
+from conformance.campaign.events import GUARANTEES
 from conformance.campaign.tally import Summary
 from conformance.errors import ConformanceError
-from reports.charts import line, seconds
-from reports.runs import Run, runs_in
-from reports.times import recoveries
+from conformance.reports.charts import line, seconds
+from conformance.reports.runs import Run, runs_in
+from conformance.reports.times import recoveries
 
 
 @frozen
@@ -82,7 +82,7 @@ def _then(run: Run) -> Then:
         date=run.began.date,
         suite=run.began.suite,
         verdict=run.tally.verdict[0],
-        broken=", ".join(each for each in PROMISES if run.tally.promise(each) == "violates") or "none",
+        broken=", ".join(each for each in GUARANTEES if run.tally.guarantee_verdict(each) == "violates") or "none",
         cases=len(run.tally.exercised),
         case=median(cases) if cases else None,
         recovery=median(recovered) if recovered else None,

@@ -20,9 +20,9 @@ from markupsafe import Markup
 from conformance import __version__
 from conformance.codec import write_text
 from conformance.errors import Unwritable
-from reports.shown import shown
-from reports.view import Report, report
-from reports.words import ICONS, MEANINGS, prose
+from conformance.reports.labels import ICONS, MEANINGS, prose
+from conformance.reports.sanitize import shown
+from conformance.reports.view import Report, report
 
 
 def write_report(folder: Path, out: Path, before: Sequence[Path] = ()) -> None:
@@ -52,7 +52,7 @@ def render(found: Report) -> str:
 
 
 def _asset(name: str) -> str:
-    return (files("reports") / "templates" / name).read_text(encoding="utf-8").strip()
+    return (files("conformance.reports") / "templates" / name).read_text(encoding="utf-8").strip()
 
 
 def _hash(text: str) -> str:
@@ -64,7 +64,7 @@ def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        loader=PackageLoader("reports"),
+        loader=PackageLoader("conformance.reports"),
         finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,

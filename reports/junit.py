@@ -1,11 +1,11 @@
-"""A campaign for continuous integration: the promises as tests, then the cases."""
+"""A campaign for continuous integration: the guarantees as tests, then the cases."""
 
 import re
 from xml.etree import ElementTree as ET
 
-from conformance.campaign.events import PROMISES, Judged, Promise
+from conformance.campaign.events import GUARANTEES, Guarantee, Judged
 from conformance.campaign.tally import Tally
-from reports.summary import failure
+from conformance.reports.summary import failure
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML document may hold, not even escaped."""
@@ -15,13 +15,13 @@ def junit(tally: Tally) -> str:
     """The text of a JUnit file."""
     name = tally.began.engine if tally.began else "engine"
     root = ET.Element("testsuites", name="dataflow-conformance")
-    promises = _suite(root, f"{name}: guarantees")
-    for promise in PROMISES:
-        _promise(promises, name, tally, promise)
+    guarantees = _suite(root, f"{name}: guarantees")
+    for guarantee in GUARANTEES:
+        _promise(guarantees, name, tally, guarantee)
     cases = _suite(root, f"{name}: cases")
     for judged in tally.judged.values():
         _case(cases, name, tally, judged)
-    for suite in (promises, cases):
+    for suite in (guarantees, cases):
         suite.set("tests", str(len(suite)))
         for kind in ("failure", "error", "skipped"):
             plural = kind if kind == "skipped" else f"{kind}s"
@@ -34,11 +34,11 @@ def _suite(root: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(root, "testsuite", name=_text(name))
 
 
-def _promise(suite: ET.Element, engine: str, tally: Tally, promise: Promise) -> None:
-    test = ET.SubElement(suite, "testcase", classname=_text(engine), name=promise)
-    verdict = tally.promise(promise)
+def _promise(suite: ET.Element, engine: str, tally: Tally, guarantee: Guarantee) -> None:
+    test = ET.SubElement(suite, "testcase", classname=_text(engine), name=guarantee)
+    verdict = tally.guarantee_verdict(guarantee)
     if verdict == "violates":
-        _result(test, "failure", "violates", failure(tally, promise))
+        _result(test, "failure", "violates", failure(tally, guarantee))
     elif verdict != "conforms":
         _result(test, "error", verdict, tally.why_unknown[1] if tally.why_unknown else "")
 

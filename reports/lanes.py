@@ -14,9 +14,9 @@ from attrs import define, field, frozen
 
 from conformance.case import Case
 from conformance.programs import Event
-from reports.acts import Act
-from reports.shown import label
-from reports.svg import CHARACTER
+from conformance.reports.sanitize import label
+from conformance.reports.svg import CHARACTER
+from conformance.reports.timeline import Act
 
 COLUMN, ROW, TOP = 17.0, 34.0, 30.0
 

@@ -8,13 +8,13 @@ from typing import get_args
 from attrs import frozen
 
 from conformance.campaign.certificate import meaning
-from conformance.campaign.events import PROMISES, Outcome
+from conformance.campaign.events import GUARANTEES, Outcome
 from conformance.campaign.plan import PROFILES, plan_of
-from conformance.campaign.session import Order
+from conformance.campaign.session import CampaignConfig
 from conformance.campaign.tally import Summary
-from reports.runs import Run
-from reports.shown import shown
-from reports.words import counted
+from conformance.reports.labels import counted
+from conformance.reports.runs import Run
+from conformance.reports.sanitize import shown
 
 NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
 """Of a campaign that has only begun."""
@@ -75,7 +75,7 @@ def _column(run: Run, *, several: bool) -> Column:
         version=f"{info.name} {info.version}",
         settings=_settings(run),
         claims=_claims(run),
-        cells=tuple(_cell(run, number) for number in range(len(PROMISES))),
+        cells=tuple(_cell(run, number) for number in range(len(GUARANTEES))),
         outcomes=tuple((outcome, counts[outcome]) for outcome in get_args(Outcome)),
         folder=f"{run.slug}/" if several else "",
     )
@@ -105,12 +105,12 @@ def _claims(run: Run) -> str:
 
 
 def _cell(run: Run, number: int) -> Cell:
-    promise = tuple(PROMISES)[number]
+    guarantee = tuple(GUARANTEES)[number]
     tally = run.tally
-    verdict = tally.promise(promise) if tally.judged else NOTHING[0]
+    verdict = tally.guarantee_verdict(guarantee) if tally.judged else NOTHING[0]
     if verdict == "violates":
-        broken = sum(1 for _ in tally.violations(promise))
-        link = f"#x-{run.slug}-{number}" if promise in tally.shrunk else f"#cases-{run.slug}"
+        broken = sum(1 for _ in tally.violations(guarantee))
+        link = f"#x-{run.slug}-{number}" if guarantee in tally.shrunk else f"#cases-{run.slug}"
         return Cell(verdict, f"{broken} of {counted(len(tally.judged), 'case')}", link)
     return Cell(verdict, counted(len(tally.exercised), "case"), "#cases")
 
@@ -132,7 +132,7 @@ def facts(runs: Sequence[Run]) -> tuple[Fact, ...]:
 
 def command(runs: Sequence[Run]) -> str:
     """What does the same again."""
-    began, usual = runs[0].began, Order()
+    began, usual = runs[0].began, CampaignConfig()
     asked = [run.word for run in runs]
     if began.profile != usual.profile:
         asked += ["--profile", began.profile]

@@ -8,10 +8,10 @@ from markupsafe import Markup
 from conformance.case import Case, Epochs
 from conformance.judge import Budget, Conforms, judge
 from conformance.observation import Observations
-from reports.acts import MOST, Act, inferred, logged, replayed, with_looks
-from reports.closest import closest
-from reports.spacetime import spacetime
-from reports.words import counted
+from conformance.reports.closest import closest
+from conformance.reports.labels import counted
+from conformance.reports.spacetime import spacetime
+from conformance.reports.timeline import MOST, Act, inferred, logged, replayed, with_looks
 
 STEPS = 10_000
 """For finding a witness again: more than nearly all of them need, and less than anybody would notice."""

@@ -2,8 +2,8 @@
 
 from attrs import frozen
 
-from adapters.mutants import GROUPS, name
-from reports.runs import Run
+from conformance.adapters.mutants import GROUPS, name
+from conformance.reports.runs import Run
 
 
 @frozen

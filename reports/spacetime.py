@@ -13,10 +13,10 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.case import Case
-from reports.acts import Act
-from reports.lanes import ROW, TOP, Generation, Layout, Message, Place, Placing, widths
-from reports.shown import event, label
-from reports.svg import CHARACTER, drawing, group, number, path, polyline, text, texts
+from conformance.reports.lanes import ROW, TOP, Generation, Layout, Message, Place, Placing, widths
+from conformance.reports.sanitize import event, label
+from conformance.reports.svg import CHARACTER, drawing, group, number, path, polyline, text, texts
+from conformance.reports.timeline import Act
 
 SHADES = 4
 """Tints that epochs take in turn."""

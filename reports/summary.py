@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from conformance.campaign.certificate import meaning, reproduction
-from conformance.campaign.events import PROMISES, Examined, Promise, broken_by
+from conformance.campaign.events import GUARANTEES, Examined, Guarantee, broken_by
 from conformance.campaign.tally import Tally
 from conformance.errors import printable
 
 
-def failure(tally: Tally, promise: Promise, folder: str = "") -> str:
-    """How a promise is broken: what was found, how often it fails, what else is known, and how to see it."""
-    violations = list(tally.violations(promise))
-    shrunk = tally.shrunk.get(promise)
+def failure(tally: Tally, guarantee: Guarantee, folder: str = "") -> str:
+    """How a guarantee is broken: what was found, how often it fails, what else is known, and how to see it."""
+    violations = list(tally.violations(guarantee))
+    shrunk = tally.shrunk.get(guarantee)
     findings = shrunk.findings if shrunk else violations[0].findings
-    lines = [f"{each.diagnosis}: {each.because}" for each in findings if broken_by(each) == promise][:1]
+    lines = [f"{each.diagnosis}: {each.because}" for each in findings if broken_by(each) == guarantee][:1]
     lines.append(f"Broken in {len(violations)} of {len(tally.judged)} cases, first in {violations[0].id}.")
     if shrunk is not None:
         lines.append(f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}.")
@@ -44,16 +44,16 @@ def _summary(tally: Tally, folder: str) -> Iterator[str]:
     yield f"{word}: {verdict}. {because}"
     counts = tally.counts()
     yield "  " + ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-    for promise in PROMISES:
-        yield f"  {promise:18} {tally.promise(promise)}"
+    for guarantee in GUARANTEES:
+        yield f"  {guarantee:18} {tally.guarantee_verdict(guarantee)}"
     if said := meaning(tally):
         yield f"  {said}"
     if tally.measured is not None:
         total = tally.measured.killed + len(tally.measured.survived)
         yield f"  The same cases convict {tally.measured.killed} of {total} engines that are broken on purpose."
-    for promise in PROMISES:
-        if any(tally.violations(promise)):
-            yield f"  {promise} is broken:"
-            yield from (f"    {line}" for line in failure(tally, promise, folder).splitlines())
+    for guarantee in GUARANTEES:
+        if any(tally.violations(guarantee)):
+            yield f"  {guarantee} is broken:"
+            yield from (f"    {line}" for line in failure(tally, guarantee, folder).splitlines())
     yield f"  results: {folder}"
     yield f"  verify them: conformance verify {folder}/certificate.json"

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from markupsafe import Markup, escape
 
-from reports.shown import shown
+from conformance.reports.sanitize import shown
 
 CHARACTER = 6.1
 """About how wide a character of a diagram's text is."""

@@ -11,9 +11,9 @@ from attrs import define, field, frozen
 
 from conformance.case import Case
 from conformance.observation import Observations
-from reports.acts import Act
-from reports.charts import Spread, spread_of_numbers, spread_of_times
-from reports.words import failure_kind
+from conformance.reports.charts import Spread, spread_of_numbers, spread_of_times
+from conformance.reports.labels import failure_kind
+from conformance.reports.timeline import Act
 
 
 @define

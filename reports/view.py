@@ -6,18 +6,18 @@ from pathlib import Path
 from attrs import frozen
 from markupsafe import Markup
 
-from conformance.campaign.events import PROMISES
+from conformance.campaign.events import GUARANTEES
 from conformance.case import Case
-from reports import badge
-from reports.compared import SideBySide, side_by_side
-from reports.counterexamples import Counterexample, counterexamples
-from reports.coverage import Reached, coverage
-from reports.details import Told, told
-from reports.history import Past, history
-from reports.overview import Column, Fact, columns, command, facts, headline
-from reports.runs import Run, runs_in
-from reports.sensitivity import Sensitivity, sensitivity
-from reports.times import Samples, Times, times
+from conformance.reports import badge
+from conformance.reports.compared import SideBySide, side_by_side
+from conformance.reports.counterexamples import Counterexample, counterexamples
+from conformance.reports.coverage import Reached, coverage
+from conformance.reports.details import Told, told
+from conformance.reports.history import Past, history
+from conformance.reports.overview import Column, Fact, columns, command, facts, headline
+from conformance.reports.runs import Run, runs_in
+from conformance.reports.sensitivity import Sensitivity, sensitivity
+from conformance.reports.times import Samples, Times, times
 
 
 @frozen
@@ -35,7 +35,7 @@ class Report:
 
     title: str
     columns: tuple[Column, ...]
-    promises: tuple[str, ...]
+    guarantees: tuple[str, ...]
     facts: tuple[Fact, ...]
     command: str
     counterexamples: tuple[Counterexample, ...]
@@ -59,7 +59,7 @@ def report(folder: Path, before: Sequence[Path] = ()) -> Report:
     return Report(
         title=headline(found),
         columns=found,
-        promises=tuple(PROMISES),
+        guarantees=tuple(GUARANTEES),
         facts=facts(runs),
         command=command(runs),
         counterexamples=counterexamples(runs),

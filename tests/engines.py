@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from adapters.reference import Reference
+from conformance.adapters.reference import Reference
 from conformance.engine import Capabilities, Description
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo
@@ -41,10 +41,10 @@ class Right(Reference):
     def start(self):
         return Description(EngineInfo(type(self).__name__.lower(), "1"), self.capabilities, batch=self.batch)
 
-    def run(self, jobs):
-        for job, seen in zip(jobs, super().run(jobs), strict=True):
+    def run(self, requests):
+        for request, seen in zip(requests, super().run(requests), strict=True):
             self.runs += 1
-            self.job, self.jobs = job, jobs
+            self.request, self.requests = request, requests
             yield self.change(seen)
 
     def change(self, seen):
@@ -61,29 +61,29 @@ class Flaky(Right):
     """Loses something in every third run."""
 
     def change(self, seen):
-        return spoilt(seen, self.job.case) if self.runs % 3 == 0 else seen
+        return spoilt(seen, self.request.case) if self.runs % 3 == 0 else seen
 
 
 class Moody(Right):
     """Loses something in two runs, and then in two it does not."""
 
     def change(self, seen):
-        return spoilt(seen, self.job.case) if self.runs % 4 in {1, 2} else seen
+        return spoilt(seen, self.request.case) if self.runs % 4 in {1, 2} else seen
 
 
 class CrossTalk(Batched):
     """Loses something when it runs many graphs at once, and only then."""
 
     def change(self, seen):
-        parts = {source.split("-")[0] for source in self.job.case.graph.sources}
-        return spoilt(seen, self.job.case) if self.batch in {len(self.jobs), len(parts)} else seen
+        parts = {source.split("-")[0] for source in self.request.case.graph.sources}
+        return spoilt(seen, self.request.case) if self.batch in {len(self.requests), len(parts)} else seen
 
 
 class Slow(Right):
     """Does not finish a case with two failures unless it is given all the time in the world."""
 
     def change(self, seen):
-        late = len(self.job.case.failures) > 1 and self.job.seconds < 600
+        late = len(self.request.case.failures) > 1 and self.request.seconds < 600
         return evolve(seen, observations=seen.observations[:1], end="stalled") if late else seen
 
 
@@ -91,7 +91,7 @@ class Stuck(Right):
     """Never finishes a case with two failures."""
 
     def change(self, seen):
-        stuck = len(self.job.case.failures) > 1
+        stuck = len(self.request.case.failures) > 1
         return evolve(seen, observations=seen.observations[:1], end="stalled") if stuck else seen
 
 
@@ -142,10 +142,10 @@ class Turncoat(Right):
 class Poisoned(Batched):
     """One case ends it, and all that run at the same time."""
 
-    def run(self, jobs):
-        if any(job.case.name == "generated 3 of seed 0" for job in jobs):
+    def run(self, requests):
+        if any(request.case.name == "generated 3 of seed 0" for request in requests):
             os._exit(1)
-        return iter(list(super().run(jobs)))
+        return iter(list(super().run(requests)))
 
 
 class Once(Right):

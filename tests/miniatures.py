@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from adapters.reference import Reference
+from conformance.adapters.reference import Reference
 from conformance.codec.protocol import decode_run, encode_answers, encode_description
 
 
@@ -89,12 +89,12 @@ def main():
         if request["do"] == "start":
             say(encode_description(reference.start()))
             continue
-        id_, job = decode_run(request)
+        id_, asked = decode_run(request)
         count += 1
         if count % every == 0:
             way(id_)
         else:
-            for answer in encode_answers(id_, next(reference.run([job]))):
+            for answer in encode_answers(id_, next(reference.run([asked]))):
                 say(answer)
 
 

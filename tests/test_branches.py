@@ -6,11 +6,11 @@ from hypothesis import given
 
 from conformance.branches import MOST_KEYS, found, split
 from conformance.case import Case, Crash, Graph, Hold, Task
+from conformance.generators import cases
 from conformance.model.configuration import initial
 from conformance.model.execution import Randomly, execution
 from conformance.model.snapshot import observed
 from conformance.programs import Count, KeyedSum
-from generators import cases
 
 KEYED = Case(
     Graph(("a", "b"), (Task("keyed", ("a", "b"), "sums", KeyedSum(2)), Task("all", ("sums", "a"), "n", Count()))),

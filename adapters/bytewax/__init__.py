@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters.bytewax.library import SINKS, Bytewax
-from adapters.embedded import Embedded
+from conformance.adapters.bytewax.library import SINKS, Bytewax
+from conformance.adapters.embedded import Embedded
 from conformance.errors import UnknownEngine
 
 WORKERS = "two-workers"
@@ -23,7 +23,7 @@ class BytewaxEngine(Embedded):
         super().__init__(
             "bytewax",
             Bytewax(sink, workers),
-            preload="adapters.bytewax.dataflow",
+            preload="conformance.adapters.bytewax.dataflow",
             pythons="its wheels are for Python 3.12 and older",
             failures=[
                 "crash",

@@ -16,8 +16,8 @@ from bytewax.outputs import DynamicSink, StatelessSinkPartition
 from bytewax.recovery import RecoveryConfig, init_db_dir
 from bytewax.testing import cluster_main
 
-from adapters.bytewax.store import POSITION, SOURCE
-from adapters.embedded.attempt import Attempt, Row
+from conformance.adapters.bytewax.store import POSITION, SOURCE
+from conformance.adapters.embedded.attempt import Attempt, Row
 from conformance.case import BORDER, Task
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from adapters.bytewax import store
-from adapters.embedded.attempt import Attempt, Row
+from conformance.adapters.bytewax import store
+from conformance.adapters.embedded.attempt import Attempt, Row
 from conformance.case import Case
 
 SINKS = ("file", "append")
@@ -24,14 +24,14 @@ class Bytewax:
     workers: int = 1
 
     def prepare(self, folder: Path) -> None:
-        from adapters.bytewax.dataflow import new_store  # noqa: PLC0415 - where Bytewax is installed
+        from conformance.adapters.bytewax.dataflow import new_store  # noqa: PLC0415 - where Bytewax is installed
 
         (folder / OUTPUT).mkdir()
         (folder / STORE).mkdir()
         new_store(folder / STORE)
 
     def work(self, attempt: Attempt) -> None:
-        from adapters.bytewax.dataflow import run  # noqa: PLC0415
+        from conformance.adapters.bytewax.dataflow import run  # noqa: PLC0415
 
         run(attempt, self.sink, self.workers, store=attempt.folder / STORE, output=attempt.folder / OUTPUT)
 

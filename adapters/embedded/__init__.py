@@ -16,9 +16,9 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from adapters.embedded.attempt import Attempt, Library
-from adapters.embedded.run import Run
-from conformance.engine import Capabilities, Description, Job
+from conformance.adapters.embedded.attempt import Attempt, Library
+from conformance.adapters.embedded.run import Run
+from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
@@ -68,22 +68,22 @@ class Embedded:
         self._info = EngineInfo(self._package, number, self._settings)
         return Description(self._info, Capabilities(failures=self._failures, holds=False), batch=BATCH)
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
         seen: dict[int, Observations] = {}
-        finished = self._finished(jobs)
+        finished = self._finished(requests)
         try:
-            for job in jobs:
-                while id(job) not in seen:
+            for request in requests:
+                while id(request) not in seen:
                     run = next(finished)
-                    seen[id(run.job)] = run.observations(self._info)
-                yield seen.pop(id(job))
+                    seen[id(run.request)] = run.observations(self._info)
+                yield seen.pop(id(request))
         finally:
             finished.close()
 
-    def _finished(self, jobs: Sequence[Job]) -> Generator[Run, None, None]:
+    def _finished(self, requests: Sequence[RunRequest]) -> Generator[Run, None, None]:
         """A few at a time; each is given when it is over."""
-        waiting, running = deque(jobs), list[Run]()
-        together = min(AT_ONCE, len(jobs))
+        waiting, running = deque(requests), list[Run]()
+        together = min(AT_ONCE, len(requests))
         try:
             while waiting or running:
                 while waiting and len(running) < AT_ONCE:
@@ -99,9 +99,11 @@ class Embedded:
             for run in running:
                 run.clear()
 
-    def _begun(self, job: Job, together: int) -> Run:
+    def _begun(self, request: RunRequest, together: int) -> Run:
         assert self._folder is not None  # noqa: S101 - it was started
-        return Run(job, self._folder / str(next(self._runs)), self._library, self._spawn, together * job.seconds)
+        return Run(
+            request, self._folder / str(next(self._runs)), self._library, self._spawn, together * request.seconds
+        )
 
     def _spawn(self, library: Library, attempt: Attempt) -> BaseProcess:
         process = self._context.Process(target=library.work, args=(attempt,))

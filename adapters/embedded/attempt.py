@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from attrs import frozen
 
-from adapters.embedded.strike import Strike
+from conformance.adapters.embedded.strike import Strike
 from conformance.case import Case
 from conformance.programs import Event
 

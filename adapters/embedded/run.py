@@ -6,11 +6,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic
 
-from adapters.embedded.attempt import Attempt, Library
-from adapters.embedded.strike import strike
+from conformance.adapters.embedded.attempt import Attempt, Library
+from conformance.adapters.embedded.strike import strike
 from conformance.case import Epochs, Failure, Restart
 from conformance.codec import digest
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.observation import End, EngineInfo, Fired, Observation, Observations
 from conformance.programs import Event
 
@@ -23,13 +23,13 @@ class Run:
 
     def __init__(
         self,
-        job: Job,
+        request: RunRequest,
         folder: Path,
         library: Library,
         spawn: Callable[[Library, Attempt], BaseProcess],
         patience: float,
     ) -> None:
-        self.job = job
+        self.request = request
         self._folder = folder
         self._library = library
         self._spawn = spawn
@@ -52,19 +52,19 @@ class Run:
 
     @property
     def _next(self) -> Failure | None:
-        failures = self.job.case.failures
+        failures = self.request.case.failures
         return failures[len(self._fired)] if len(self._fired) < len(failures) else None
 
     def _start(self) -> None:
-        case, failure = self.job.case, self._next
+        case, failure = self.request.case, self._next
         self._look(last=self._attempts > 0)
         until, dies_of = case.epochs, None
         if isinstance(failure, Restart):
             until = max(failure.epoch, self._shown)
         elif failure is not None:
             number = len(self._fired)
-            dies_of = strike(case, number, self.job.seed, self._folder / STRUCK / str(number))
-        attempt = Attempt(self._attempts, self._folder, case, self.job.streams, until, self.job.seed, dies_of)
+            dies_of = strike(case, number, self.request.seed, self._folder / STRUCK / str(number))
+        attempt = Attempt(self._attempts, self._folder, case, self.request.streams, until, self.request.seed, dies_of)
         self._attempts += 1
         self._process = self._spawn(self._library, attempt)
 
@@ -113,7 +113,7 @@ class Run:
         return round(monotonic() - self._began, 3)
 
     def _committed(self) -> int:
-        return self._library.committed(self._folder, self.job.case)
+        return self._library.committed(self._folder, self.request.case)
 
     def _look(self, *, last: bool = False) -> None:
         """See what is committed; note it if that is something else, or if one has to look."""
@@ -121,7 +121,7 @@ class Run:
         if committed == self._shown and not last:
             return
         self._shown = committed
-        streams = {stream: self._stream(stream, committed) for stream in sorted(self.job.streams)}
+        streams = {stream: self._stream(stream, committed) for stream in sorted(self.request.streams)}
         self._observations.append(Observation(streams, self._now))
 
     def _stream(self, stream: str, committed: int) -> Epochs:
@@ -136,7 +136,7 @@ class Run:
         """What was seen."""
         assert self.end is not None  # noqa: S101 - only then it is asked for
         return Observations(
-            digest(self.job.case),
+            digest(self.request.case),
             tuple(self._observations),
             info,
             fired=tuple(self._fired),

@@ -10,17 +10,17 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters import leftovers
-from adapters.flink import image
-from adapters.flink.schedule import Group, groups
-from adapters.flink.setup import CONTAINERS, PROCESSES, set_up
-from adapters.jvm import java_home
-from conformance.engine import Capabilities, Description, Job
+from conformance.adapters import orphans
+from conformance.adapters.flink import image
+from conformance.adapters.flink.schedule import Group, groups
+from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
+from conformance.adapters.jvm import java_home
+from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
 if TYPE_CHECKING:
-    from adapters.flink.cluster import Cluster
+    from conformance.adapters.flink.cluster import Cluster
 
 BATCH = 120
 """Cases that are given to it at once."""
@@ -57,11 +57,11 @@ class Flink:
             raise EngineUnavailable(_MISSING) from None
         if self._setup.place == CONTAINERS:
             image.check()
-        from adapters.flink.cluster import Client  # noqa: PLC0415 - what follows needs PyFlink
+        from conformance.adapters.flink.cluster import Client  # noqa: PLC0415 - what follows needs PyFlink
 
-        leftovers.remove()
+        orphans.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
-        leftovers.mark(self._folder)
+        orphans.mark(self._folder)
         java = java_home("flink", self._folder)
         self._client = Client(self._folder, java)
         self._cluster = self._place(java)
@@ -87,9 +87,9 @@ class Flink:
         return {PROCESSES: "", CONTAINERS: ""}
 
     def _place(self, java: Mapping[str, str]) -> "Cluster":
-        from adapters.flink.cluster import Embedded  # noqa: PLC0415
-        from adapters.flink.containers import Containers  # noqa: PLC0415
-        from adapters.flink.processes import Processes  # noqa: PLC0415
+        from conformance.adapters.flink.cluster import Embedded  # noqa: PLC0415
+        from conformance.adapters.flink.containers import Containers  # noqa: PLC0415
+        from conformance.adapters.flink.processes import Processes  # noqa: PLC0415
 
         assert self._folder is not None  # noqa: S101 - it was made before
         if self._setup.place == PROCESSES:
@@ -98,7 +98,7 @@ class Flink:
             return Containers(self._folder)
         return Embedded(self._client)
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+    def run(self, jobs: Sequence[RunRequest]) -> Iterator[Observations]:
         waiting = groups(jobs)
         # Where operators are spread over all the slots there are, a job leaves no room for another.
         with ThreadPoolExecutor(AT_ONCE if self._cluster.groups == 1 else 1) as threads:
@@ -108,8 +108,8 @@ class Flink:
                 yield found[id(job)].result()[id(job)]
 
     def _ran(self, group: Group) -> dict[int, Observations]:
-        from adapters.flink.run import Run  # noqa: PLC0415
-        from adapters.flink.violence import has_standby  # noqa: PLC0415
+        from conformance.adapters.flink.run import Run  # noqa: PLC0415
+        from conformance.adapters.flink.violence import has_standby  # noqa: PLC0415
 
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._numbers))

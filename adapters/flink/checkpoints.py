@@ -4,8 +4,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from adapters.flink.committed import Committed
-from adapters.flink.rest import Rest
+from conformance.adapters.flink.committed import Committed
+from conformance.adapters.flink.rest import Rest
 
 NOTHING = 8
 """Bytes that Flink writes for a channel with nothing in it: a whole number of these may be nothing, and is left out."""

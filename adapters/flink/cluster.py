@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from adapters.flink.job import MORE, Placed, build
-from adapters.flink.rest import Rest
-from adapters.flink.setup import Setup
+from conformance.adapters.flink.job import MORE, Placed, build
+from conformance.adapters.flink.rest import Rest
+from conformance.adapters.flink.setup import Setup
 
 ANSWERS = {
     # What REST says is of now, not of three seconds ago.
@@ -81,7 +81,7 @@ class Client:
             self.gateway = java_gateway.get_gateway()
         finally:
             java_gateway.launch_gateway_server_process = launch
-        from adapters.flink.names import remember  # noqa: PLC0415 - it needs what comes with PyFlink
+        from conformance.adapters.flink.names import remember  # noqa: PLC0415 - it needs what comes with PyFlink
 
         remember(self.gateway)
 

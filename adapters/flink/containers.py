@@ -17,11 +17,11 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, cast
 
-from adapters import leftovers
-from adapters.flink import image
-from adapters.flink.roles import COORDINATOR, LIMIT, WORKER, ZOOKEEPER, Layout
-from adapters.flink.standalone import Standalone
-from adapters.guard import OWNER
+from conformance.adapters import orphans
+from conformance.adapters.flink import image
+from conformance.adapters.flink.roles import COORDINATOR, LIMIT, WORKER, ZOOKEEPER, Layout
+from conformance.adapters.flink.standalone import Standalone
+from conformance.adapters.supervisor import OWNER
 from conformance.errors import EngineFailed, EngineUnavailable
 
 LABEL = "conformance.owner"
@@ -163,19 +163,17 @@ class Containers(Standalone):
             os.chown(self._folder, NOBODY, NOBODY)
 
     def _copy_code(self) -> None:
-        import adapters  # noqa: PLC0415
         import conformance  # noqa: PLC0415
 
-        for package in (adapters, conformance):
-            here = Path(package.__path__[0])
-            shutil.copytree(here, self._folder / "code" / here.name, ignore=shutil.ignore_patterns("__pycache__"))
+        here = Path(conformance.__path__[0])
+        shutil.copytree(here, self._folder / "code" / here.name, ignore=shutil.ignore_patterns("__pycache__"))
 
     def _network(self, name: str, *, internal: bool) -> Any:
         """A network, with the addresses that Docker chose, but said: only then may a container ask for its own."""
         from docker.types import IPAMConfig, IPAMPool  # noqa: PLC0415
         from testcontainers.core.network import Network  # noqa: PLC0415
 
-        wanted: dict[str, Any] = {"internal": internal, "labels": {LABEL: leftovers.owner()}}
+        wanted: dict[str, Any] = {"internal": internal, "labels": {LABEL: orphans.owner()}}
         if internal:
             tried = self._docker.networks.create(f"{self._folder.name}-tried", **wanted)
             tried.reload()
@@ -203,7 +201,7 @@ class Containers(Standalone):
         made = made.with_env("FLINK_CONF_DIR", str(self._layout.conf)).with_env("TMPDIR", str(self._layout.tmp))
         made = made.with_tmpfs_mount("/tmp", "size=64m")  # noqa: S108 - a container's own
         made = made.with_kwargs(
-            labels={LABEL: leftovers.owner()},
+            labels={LABEL: orphans.owner()},
             hostname=name,
             user=f"{self._user}:{os.getgid() or NOBODY}",
             cap_drop=["ALL"],
@@ -283,12 +281,12 @@ def _removed(client: Any) -> Iterator[str]:
     from docker.errors import APIError  # noqa: PLC0415
 
     for container in client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
-        if leftovers.is_left_over(container.labels[LABEL]):
+        if orphans.is_orphan(container.labels[LABEL]):
             with suppress(APIError):
                 container.remove(v=True, force=True)
                 yield f"container {container.name}"
     for network in client.networks.list(filters={"label": LABEL}):
-        if leftovers.is_left_over(network.attrs["Labels"][LABEL]):
+        if orphans.is_orphan(network.attrs["Labels"][LABEL]):
             with suppress(APIError):
                 network.remove()
                 yield f"network {network.name}"

@@ -9,12 +9,12 @@ from typing import Any
 
 from attrs import frozen
 
-from adapters.flink.desk import Desk, Waits
-from adapters.flink.operators import ROW, Brake, Operator, Reader, Source, Spread
-from adapters.flink.setup import KEY_GROUPS, Setup
 from conformance import branches
+from conformance.adapters.flink.control import Desk, Waits
+from conformance.adapters.flink.operators import ROW, Brake, Operator, Reader, Source, Spread
+from conformance.adapters.flink.setup import KEY_GROUPS, Setup
 from conformance.case import Case, Kill, Task
-from conformance.engine import Job
+from conformance.engine import RunRequest
 
 BEGIN = "begin"
 """What the one file says that a case's sources begin on."""
@@ -88,7 +88,7 @@ class Placed:
         return f"{self.number}/{operator}"
 
 
-def placed(desk: Desk, job: Job, waits: Mapping[str, Waits], *, parallel: bool) -> Placed:
+def placed(desk: Desk, job: RunRequest, waits: Mapping[str, Waits], *, parallel: bool) -> Placed:
     """A case as the operators that it becomes. Streams within an operator cannot be tapped."""
     graph = job.case.graph
     together = list(branches.found(graph)) if parallel else []

@@ -22,8 +22,8 @@ from pyflink.datastream import RuntimeContext
 from pyflink.datastream.functions import KeyedProcessFunction, ProcessFunction
 from pyflink.datastream.state import ValueStateDescriptor
 
-from adapters.flink.desk import Desk, Waits
-from adapters.states import dump, load
+from conformance.adapters.flink.control import Desk, Waits
+from conformance.adapters.states import dump, load
 from conformance.case import BORDER, Crash, Epochs, Failure
 from conformance.programs import Program
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from adapters.flink.cluster import python_path
-from adapters.flink.roles import Layout
-from adapters.flink.standalone import Standalone
-from adapters.guard import OWNER, identity
+from conformance.adapters.flink.cluster import python_path
+from conformance.adapters.flink.roles import Layout
+from conformance.adapters.flink.standalone import Standalone
+from conformance.adapters.supervisor import OWNER, identity
 
 LOOPBACK = "127.0.0.1"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from adapters.flink.cluster import ANSWERS, write_conf
+from conformance.adapters.flink.cluster import ANSWERS, write_conf
 
 ZOOKEEPER, COORDINATOR, WORKER = "zookeeper", "coordinator", "worker"
 

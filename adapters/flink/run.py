@@ -7,19 +7,19 @@ from time import monotonic, sleep, time
 
 from attrs import define, field
 
-from adapters.flink.checkpoints import Checkpoints, first
-from adapters.flink.cluster import Client, Cluster
-from adapters.flink.committed import Committed, Point
-from adapters.flink.desk import Desk, Progress
-from adapters.flink.job import placed
-from adapters.flink.ran import Ran
-from adapters.flink.rest import Refused
-from adapters.flink.schedule import Group, gets_ahead, independent, waits
-from adapters.flink.setup import UNALIGNED, Setup
-from adapters.flink.violence import Violence
+from conformance.adapters.flink.case_run import Ran
+from conformance.adapters.flink.checkpoints import Checkpoints, first
+from conformance.adapters.flink.cluster import Client, Cluster
+from conformance.adapters.flink.committed import Committed, Point
+from conformance.adapters.flink.control import Desk, Progress
+from conformance.adapters.flink.job import placed
+from conformance.adapters.flink.rest import Refused
+from conformance.adapters.flink.schedule import Group, gets_ahead, independent, waits
+from conformance.adapters.flink.setup import UNALIGNED, Setup
+from conformance.adapters.flink.violence import Violence
 from conformance.case import Crash, Restart
 from conformance.codec import digest
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
 LOOK = 0.003
@@ -80,7 +80,7 @@ class Run:
         self._looked = 0.0
         self.message: str | None = None
 
-    def _ran(self, number: int, job: Job, folder: Path) -> Ran:
+    def _ran(self, number: int, job: RunRequest, folder: Path) -> Ran:
         desk = Desk(str(folder), number)
         desk.prepare()
         desk.mark("go-1")

@@ -16,9 +16,9 @@ from random import Random
 
 from attrs import frozen
 
-from adapters.flink.desk import Waits
+from conformance.adapters.flink.control import Waits
 from conformance.case import Case, Crash, Restart, Task
-from conformance.engine import Job
+from conformance.engine import RunRequest
 
 TOGETHER = 12
 """Cases that share a job at the most."""
@@ -31,7 +31,7 @@ AHEAD = 0.9
 class Group:
     """Cases for one job."""
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[RunRequest, ...]
 
     @property
     def is_alone(self) -> bool:
@@ -39,23 +39,23 @@ class Group:
         return len(self.jobs) == 1
 
 
-def groups(jobs: Sequence[Job]) -> list[Group]:
+def groups(jobs: Sequence[RunRequest]) -> list[Group]:
     """
     The jobs for these cases. Alike ones share: a job has as many epochs as the longest of its cases, and is disturbed
     by all that crash. The longest come first, so that nobody waits for one in the end.
     """
-    found: dict[object, list[Job]] = {}
+    found: dict[object, list[RunRequest]] = {}
     for number, job in enumerate(jobs):
         found.setdefault(_company(job.case, number), []).append(job)
     made = [group for some in found.values() for group in _dealt(sorted(some, key=_length))]
     return sorted(made, key=lambda group: max(map(_length, group.jobs)), reverse=True)
 
 
-def _length(job: Job) -> tuple[int, int]:
+def _length(job: RunRequest) -> tuple[int, int]:
     return job.case.epochs, len(job.case.failures)
 
 
-def _dealt(jobs: Sequence[Job]) -> list[Group]:
+def _dealt(jobs: Sequence[RunRequest]) -> list[Group]:
     """Neighbours together, and as many in one group as in another."""
     number = ceil(len(jobs) / TOGETHER)
     borders = [len(jobs) * n // number for n in range(number + 1)]
@@ -71,7 +71,7 @@ def _company(case: Case, number: int) -> object:
     return tuple(failure.epoch for failure in case.failures if isinstance(failure, Restart))
 
 
-def gets_ahead(job: Job) -> bool:
+def gets_ahead(job: RunRequest) -> bool:
     """
     Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back; otherwise its
     first task decides.
@@ -79,7 +79,7 @@ def gets_ahead(job: Job) -> bool:
     return bool(job.case.holds) or _chance("ahead", job, job.case.graph.tasks[0]) < AHEAD
 
 
-def _chance(of: str, job: Job, task: Task) -> float:
+def _chance(of: str, job: RunRequest, task: Task) -> float:
     """
     A number that is a task's own. What does not concern the task does not change it: a case that is being shrunk is to
     fail for the reason it failed for, as long as what that takes is there.
@@ -87,7 +87,7 @@ def _chance(of: str, job: Job, task: Task) -> float:
     return Random(f"{of}/{job.seed}/{task}").random()
 
 
-def waits(job: Job) -> dict[str, Waits]:
+def waits(job: RunRequest) -> dict[str, Waits]:
     """
     Where tasks are held back: where the case says, and, so that the next epoch has really begun while a checkpoint is
     under way, one task at each border that has another epoch behind it.

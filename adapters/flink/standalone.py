@@ -11,8 +11,8 @@ from itertools import count
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from adapters.flink.rest import Refused, Rest
-from adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
+from conformance.adapters.flink.rest import Refused, Rest
+from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
 
 LOOK = 0.02

@@ -15,22 +15,22 @@ from typing import cast
 
 from attrs import frozen
 
-from adapters.flink.checkpoints import Checkpoints
-from adapters.flink.cluster import Cluster
-from adapters.flink.desk import SLOWLY, Progress
-from adapters.flink.job import BRAKE, SINK, Placed
-from adapters.flink.rest import Refused
-from adapters.flink.roles import WORKERS
-from adapters.flink.standalone import Part, Standalone
+from conformance.adapters.flink.checkpoints import Checkpoints
+from conformance.adapters.flink.cluster import Cluster
+from conformance.adapters.flink.control import SLOWLY, Progress
+from conformance.adapters.flink.job import BRAKE, SINK, Placed
+from conformance.adapters.flink.rest import Refused
+from conformance.adapters.flink.roles import WORKERS
+from conformance.adapters.flink.standalone import Part, Standalone
 from conformance.case import Kill, Partition
 from conformance.codec import digest
-from conformance.engine import Job
+from conformance.engine import RunRequest
 
 SOON = 10.0
 """Seconds for a checkpoint to be complete that nothing holds back any more."""
 
 
-def has_standby(job: Job) -> bool:
+def has_standby(job: RunRequest) -> bool:
     """Whether a case is run with one worker more than it needs, for as long as workers of it are to be killed."""
     if not any(isinstance(failure, Kill) and failure.target == "worker" for failure in job.case.failures):
         return False
@@ -52,7 +52,7 @@ class Violence:
     """What a case's kills and partitions need. A case that has none is left in peace."""
 
     def __init__(
-        self, job: Job, placed: Placed, progress: Progress, cluster: Cluster, checkpoints: Checkpoints
+        self, job: RunRequest, placed: Placed, progress: Progress, cluster: Cluster, checkpoints: Checkpoints
     ) -> None:
         self._case = job.case
         self._placed = placed

@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from adapters.mutants.alignment import ALIGNMENT
-from adapters.mutants.atomicity import ATOMICITY
-from adapters.mutants.correct import CORRECT
-from adapters.mutants.liveness import LIVENESS
-from adapters.mutants.machine import Machine, describe
-from adapters.mutants.output import OUTPUT
-from adapters.mutants.recovery import RECOVERY
-from adapters.mutants.snapshots import SNAPSHOTS
-from adapters.mutants.streams import STREAMS
-from conformance.engine import Description, Job
+from conformance.adapters.mutants.alignment import ALIGNMENT
+from conformance.adapters.mutants.atomicity import ATOMICITY
+from conformance.adapters.mutants.correct import CORRECT
+from conformance.adapters.mutants.liveness import LIVENESS
+from conformance.adapters.mutants.machine import Machine, describe
+from conformance.adapters.mutants.output import OUTPUT
+from conformance.adapters.mutants.recovery import RECOVERY
+from conformance.adapters.mutants.snapshots import SNAPSHOTS
+from conformance.adapters.mutants.streams import STREAMS
+from conformance.engine import Description, RunRequest
 from conformance.errors import UnknownEngine
 from conformance.observation import Observations
 
@@ -59,9 +59,9 @@ class Mutant:
     def start(self) -> Description:
         return describe(self.machine)
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
-        for job in jobs:
-            yield self.machine(job).run()
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        for request in requests:
+            yield self.machine(request).run()
 
     def stop(self) -> None:
         """Nothing was started."""

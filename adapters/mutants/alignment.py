@@ -1,6 +1,6 @@
 """Broken alignment: what belongs behind a border gets before it, or the other way round."""
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 from conformance.programs import Event
 
 

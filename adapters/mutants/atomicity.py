@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.mutants.machine import Machine, Operator
+from conformance.adapters.mutants.machine import Machine, Operator
 from conformance.programs import Event
 
 

@@ -1,7 +1,7 @@
 """Correct but unusual: engines that must never be accused."""
 
-from adapters.mutants.alignment import Loose
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.alignment import Loose
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 from conformance.case import Epochs
 from conformance.programs import Event
 

@@ -1,6 +1,6 @@
 """Broken liveness: nothing wrong is shown, and not everything that should be."""
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 
 
 class StallsAfterTheSecondRecovery(Machine):

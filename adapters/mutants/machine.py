@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.case import Case, Crash, Epochs, Failure, Kill, Restart, Task
 from conformance.codec import digest
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.observation import End, EngineInfo, EpochsBy, Fired, Observation, Observations, Snapshots
 from conformance.programs import Event
 
@@ -43,13 +43,13 @@ class Machine:
     atomic = True
     snapshots: Snapshots = "aligned"
 
-    def __init__(self, job: Job) -> None:
-        self.case: Case = job.case
-        self.job = job
-        self.random = Random(f"{job.seed}/{digest(job.case)}")
-        self.tasks = {task.name: Operator(task) for task in job.case.graph.in_order}
-        self.streams: dict[str, list[tuple[int, Event | None]]] = {stream: [] for stream in job.case.graph.streams}
-        for source, epochs in job.case.inputs.items():
+    def __init__(self, request: RunRequest) -> None:
+        self.case: Case = request.case
+        self.request = request
+        self.random = Random(f"{request.seed}/{digest(request.case)}")
+        self.tasks = {task.name: Operator(task) for task in request.case.graph.in_order}
+        self.streams: dict[str, list[tuple[int, Event | None]]] = {stream: [] for stream in request.case.graph.streams}
+        for source, epochs in request.case.inputs.items():
             for number, events in enumerate(epochs, start=1):
                 self.streams[source] += [(number, event) for event in events] + [(number, BD)]
         self.steps = 0
@@ -266,7 +266,7 @@ class Machine:
         """Let the observer look."""
         self.log.append({"do": "look"})
         out = self.out()
-        self.shown.append(Observation({stream: out[stream] for stream in out if stream in self.job.streams}))
+        self.shown.append(Observation({stream: out[stream] for stream in out if stream in self.request.streams}))
 
     # The case's failures, as in the model.
 

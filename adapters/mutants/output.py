@@ -1,6 +1,6 @@
 """Broken output: too early, too late, twice, or taken back."""
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 from conformance.case import Epochs
 from conformance.programs import Event
 

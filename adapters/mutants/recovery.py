@@ -1,6 +1,6 @@
 """Broken recovery: to the wrong place, of some tasks only, or of half of what a task is."""
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 
 
 class OnlyTheFailedTask(Machine):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 
 
 class TooEarly(Machine):

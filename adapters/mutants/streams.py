@@ -1,6 +1,6 @@
 """Broken streams: out of order, kept, lost, or for some of their readers only."""
 
-from adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, Operator
 from conformance.programs import Event
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from adapters.embedded import Embedded
-from adapters.pathway.library import Pathway
+from conformance.adapters.embedded import Embedded
+from conformance.adapters.pathway.library import Pathway
 from conformance.errors import UnknownEngine
 
 
@@ -16,7 +16,7 @@ class PathwayEngine(Embedded):
         super().__init__(
             "pathway",
             Pathway(),
-            preload="adapters.pathway.dataflow",
+            preload="conformance.adapters.pathway.dataflow",
             pythons="its wheels are for Python 3.10 and newer, on Linux and macOS",
             failures=[
                 "crash",

@@ -10,9 +10,9 @@ from typing import Any
 
 import pathway as pw
 
-from adapters.embedded.attempt import Attempt
-from adapters.pathway.store import BEGAN, TIMES, committed, versions
-from adapters.states import dump, load
+from conformance.adapters.embedded.attempt import Attempt
+from conformance.adapters.pathway.store import BEGAN, TIMES, committed, versions
+from conformance.adapters.states import dump, load
 from conformance.case import BORDER, Task
 from conformance.codec import digest
 

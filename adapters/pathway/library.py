@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attrs import frozen
 
-from adapters.embedded.attempt import Attempt, Row
-from adapters.pathway import store
+from conformance.adapters.embedded.attempt import Attempt, Row
+from conformance.adapters.pathway import store
 from conformance.case import Case
 from conformance.errors import EngineFailed
 
@@ -23,7 +23,7 @@ class Pathway:
             (folder / name).mkdir()
 
     def work(self, attempt: Attempt) -> None:
-        from adapters.pathway.dataflow import run  # noqa: PLC0415 - where Pathway is installed
+        from conformance.adapters.pathway.dataflow import run  # noqa: PLC0415 - where Pathway is installed
 
         folder = attempt.folder
         run(attempt, store=folder / STORE, output=folder / OUTPUT, notes=folder / NOTES)

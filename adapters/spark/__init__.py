@@ -11,15 +11,15 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
-from adapters.jvm import java_home
-from adapters.spark.drivers import Drivers, Lane
-from adapters.spark.lanes import AT_ONCE, finished
-from adapters.spark.run import Query
-from adapters.spark.running import Running
-from adapters.spark.schedule import Group, groups
-from adapters.spark.setup import ONCE, TRANSFORM, set_up
+from conformance.adapters.jvm import java_home
+from conformance.adapters.spark.driver_pool import AT_ONCE, finished
+from conformance.adapters.spark.drivers import Drivers, Lane
+from conformance.adapters.spark.query import Query
+from conformance.adapters.spark.query_supervisor import Running
+from conformance.adapters.spark.schedule import Group, groups
+from conformance.adapters.spark.setup import ONCE, TRANSFORM, set_up
 from conformance.case import Case
-from conformance.engine import Capabilities, Description, Job
+from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
@@ -67,7 +67,7 @@ class Spark:
             *(f"kill:worker:{phase}" for phase in ["processing", *workers]),
         ]
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Observations]:
+    def run(self, jobs: Sequence[RunRequest]) -> Iterator[Observations]:
         together = groups(jobs, self._setup)
         begin = partial(self._begun, crowd=min(len(together), AT_ONCE * len(self._lanes)))
         with closing(finished(self._lanes, together, begin)) as queries:
@@ -79,7 +79,7 @@ class Spark:
 
     def shares(self, case: Case) -> bool:
         """Whether a case can share its query with others."""
-        return len(groups([Job(case), Job(case)], self._setup)) == 1
+        return len(groups([RunRequest(case), RunRequest(case)], self._setup)) == 1
 
     def _begun(self, lane: Lane, group: Group, *, crowd: int) -> Running:
         """A query that runs, in a crowd whose members are in each other's way, which is not to look like a stall."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from adapters.spark.setup import FILE, FOREACH_APPEND, FOREACH_BATCH
+from conformance.adapters.spark.setup import FILE, FOREACH_APPEND, FOREACH_BATCH
 
 PART = "part-*.json"
 

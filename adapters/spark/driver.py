@@ -16,10 +16,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from adapters.spark.layout import PASSED_ON, Layout, layouts
-from adapters.spark.moments import WRITTEN
-from adapters.spark.operators import DRIVER, ROW, STATE, Strikes, operator
-from adapters.spark.setup import FILE, FOREACH_BATCH, TRANSFORM
+from conformance.adapters.spark.batch_progress import WRITTEN
+from conformance.adapters.spark.layout import PASSED_ON, Layout, layouts
+from conformance.adapters.spark.operators import DRIVER, ROW, STATE, Strikes, operator
+from conformance.adapters.spark.setup import FILE, FOREACH_BATCH, TRANSFORM
 from conformance.codec import decode_case
 
 
@@ -69,7 +69,7 @@ def _applying(groups: Any, depth: int, batch: list[Layout], strikes: list[Strike
 
 
 def _transforming(groups: Any, depth: int, batch: list[Layout], strikes: list[Strikes]) -> Any:
-    from adapters.spark.processor import Processor  # noqa: PLC0415 - it is made of Spark's own class
+    from conformance.adapters.spark.processor import Processor  # noqa: PLC0415 - it is made of Spark's own class
 
     return groups.transformWithStateInPandas(Processor(depth, batch, strikes), ROW, "append", "none")
 

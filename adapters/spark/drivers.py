@@ -14,9 +14,9 @@ from typing import Any
 
 import psutil
 
-from adapters.hosted import own_process
-from adapters.spark.operators import is_executor
-from adapters.spark.setup import Setup, python_path
+from conformance.adapters.spark.operators import is_executor
+from conformance.adapters.spark.setup import Setup, python_path
+from conformance.adapters.subprocess_engine import own_process
 from conformance.errors import EngineFailed
 
 QUICK_TO_START = (
@@ -38,7 +38,7 @@ class DriverProcess:
 
     def __init__(self, master: str, conf: dict[str, str], environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own module
-            own_process("adapters.spark.driver", master, json.dumps(conf)),
+            own_process("conformance.adapters.spark.driver", master, json.dumps(conf)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **environment},

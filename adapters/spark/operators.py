@@ -18,8 +18,8 @@ from uuid import uuid4
 import psutil
 from attrs import frozen
 
-from adapters.spark.layout import PASSED_ON, Layout, owner
-from adapters.states import dump, load
+from conformance.adapters.spark.layout import PASSED_ON, Layout, owner
+from conformance.adapters.states import dump, load
 from conformance.case import BORDER, Crash, Failure, Kill
 
 ROW = "owner int, case int, task string, inp int, stream string, epoch int, seq int, value string"

@@ -6,8 +6,8 @@ from typing import Any
 from attrs import frozen
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from adapters.spark.layout import Layout
-from adapters.spark.operators import STATE, Strikes, operator
+from conformance.adapters.spark.layout import Layout
+from conformance.adapters.spark.operators import STATE, Strikes, operator
 
 
 @frozen

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from attrs import frozen
 
-from adapters.spark.layout import levels
-from adapters.spark.moments import windows
-from adapters.spark.setup import ONCE, Setup
+from conformance.adapters.spark.batch_progress import windows
+from conformance.adapters.spark.layout import levels
+from conformance.adapters.spark.setup import ONCE, Setup
 from conformance.case import Case, Crash, Failure, Kill, Restart
-from conformance.engine import Job
+from conformance.engine import RunRequest
 
 
 @frozen
@@ -27,7 +27,7 @@ class Group:
     Where no task is going to fail, `attempts` is None: any number will do.
     """
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[RunRequest, ...]
     attempts: int | None
     is_violent: bool = False
 
@@ -36,23 +36,23 @@ class Group:
         return self.attempts in {None, attempts}
 
 
-def groups(jobs: Sequence[Job], setup: Setup) -> list[Group]:
+def groups(jobs: Sequence[RunRequest], setup: Setup) -> list[Group]:
     """The queries for these cases: those with most to do first, and before those that any driver will do for."""
-    found: dict[object, list[Job]] = {}
+    found: dict[object, list[RunRequest]] = {}
     for number, job in enumerate(jobs):
         found.setdefault(_company(job, number, setup), []).append(job)
     made = [_group(together, setup) for together in found.values()]
     return sorted(made, key=lambda group: (group.attempts is None, -len(group.jobs)))
 
 
-def _group(jobs: Sequence[Job], setup: Setup) -> Group:
+def _group(jobs: Sequence[RunRequest], setup: Setup) -> Group:
     needed = [attempts(job.case, setup) for job in jobs if any(map(_is_local, job.case.failures))]
     return Group(
         tuple(jobs), min(needed, default=None), any(_is_violent(failure, setup) for failure in jobs[0].case.failures)
     )
 
 
-def _company(job: Job, number: int, setup: Setup) -> object:
+def _company(job: RunRequest, number: int, setup: Setup) -> object:
     """What a case has in common with those that may be run with it."""
     failures = job.case.failures
     if attempts(job.case, setup) == ONCE and any(map(_is_local, failures)):

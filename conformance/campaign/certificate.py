@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, get_args
 
-from conformance.campaign.events import PROMISES, Event, Judged, Outcome, Promise, Shrunk
+from conformance.campaign.events import GUARANTEES, Event, Guarantee, Judged, Outcome, Shrunk
 from conformance.campaign.journal import CONVERTER
 from conformance.campaign.plan import plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.tally import Tally
-from generators import SITUATIONS, situations
+from conformance.generators import SITUATIONS, situations
 
 FORMAT = "conformance-certificate/1"
 
@@ -41,9 +41,9 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
         "supports": CONVERTER.unstructure(began.capabilities),
         "verdict": verdict,
         "because": because,
-        "guarantee": tally.guarantee,
+        "guarantee": tally.delivery_guarantee,
         "complete": tally.ended,
-        "guarantees": {promise: _guarantee(tally, promise) for promise in PROMISES},
+        "guarantees": {guarantee: _guarantee(tally, guarantee) for guarantee in GUARANTEES},
         "meaning": meaning(tally),
         "cases": {"planned": len(plan_of(began)), "judged": len(tally.judged)}
         | {outcome: counts[outcome] for outcome in get_args(Outcome)},
@@ -66,13 +66,13 @@ def written(certified: dict[str, Any]) -> str:
     return json.dumps(certified, indent=2, ensure_ascii=False) + "\n"
 
 
-def _guarantee(tally: Tally, promise: Promise) -> dict[str, Any]:
-    cases = [judged.id for judged in tally.violations(promise)]
-    shrunk = tally.shrunk.get(promise)
-    said: dict[str, Any] = {"verdict": tally.promise(promise), "violations": len(cases), "cases": cases}
+def _guarantee(tally: Tally, guarantee: Guarantee) -> dict[str, Any]:
+    cases = [judged.id for judged in tally.violations(guarantee)]
+    shrunk = tally.shrunk.get(guarantee)
+    said: dict[str, Any] = {"verdict": tally.guarantee_verdict(guarantee), "violations": len(cases), "cases": cases}
     if shrunk is not None:
         said["counterexample"] = shrunk.file
-    if promise == "atomic epochs" and tally.began and not tally.began.description.atomic:
+    if guarantee == "atomic epochs" and tally.began and not tally.began.description.atomic:
         said["note"] = "The engine does not claim to commit its streams at one moment, so they may lag each other."
     return said
 

@@ -8,16 +8,16 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
-from conformance.campaign.events import Examined, Judged, Promise, Rate, Shrunk, Size
+from conformance.campaign.events import Examined, Guarantee, Judged, Rate, Shrunk, Size
 from conformance.campaign.examine import PATIENCE, RUNS, as_one
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import COUNTEREXAMPLES
 from conformance.campaign.shrink import Question, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
+from conformance.generators.parts import ALL_OF_IT, parts
 from conformance.judge.verdict import Finding
 from conformance.observation import Observations
-from generators.parts import ALL_OF_IT, parts
 
 LEAST_RUNS = 3
 """How often a counterexample is run to know its rate, however long that takes."""
@@ -25,7 +25,7 @@ LEAST_RUNS = 3
 RATING_SECONDS = 60.0
 
 
-Way: TypeAlias = tuple[SearchStrategy[Case], bytes]
+Shrinker: TypeAlias = tuple[SearchStrategy[Case], bytes]
 """What Hypothesis draws from, and the bytes of which it makes the case to begin with."""
 
 
@@ -43,10 +43,10 @@ class Found:
     sinks_only: bool
     runs: int
 
-    def event(self, number: int, promise: Promise) -> Shrunk:
+    def event(self, number: int, guarantee: Guarantee) -> Shrunk:
         """The same as the counterexample of so many."""
         return Shrunk(
-            promise=promise,
+            guarantee=guarantee,
             index=self.origin.index,
             id=self.origin.id,
             file=f"{COUNTEREXAMPLES}/{number}.json",
@@ -96,7 +96,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     """
     planned = next(islice(plan, origin.index, None))
     start = planned.case
-    ways: list[Way] = []
+    ways: list[Shrinker] = []
     if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
         start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
@@ -124,7 +124,7 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     return Found(case, rate, findings, seen, origin, size(start), question.sinks_only, question.runs)
 
 
-def _smallest(question: Question, ways: Iterable[Way]) -> Case | None:
+def _smallest(question: Question, ways: Iterable[Shrinker]) -> Case | None:
     """The smallest failing case that any way comes to."""
     found = [smallest(strategy, entropy, question.fails) for strategy, entropy in ways]
     return min((case for case in found if case is not None), key=weight, default=None)
@@ -134,7 +134,7 @@ def _rated(
     question: Question, case: Case, origin: tuple[Finding, ...]
 ) -> tuple[Rate, tuple[Finding, ...], Observations | None]:
     """How often a case fails, what was wrong the last time it did (`origin`, if it never does), and what was seen."""
-    if question.promise == "liveness":
+    if question.guarantee == "liveness":
         patient = evolve(question, bench=evolve(question.bench, deadline=question.bench.deadline * PATIENCE))
         ruling, seen = patient.run(case)
         return Rate(int(patient.breaks(ruling)), 1), ruling.findings, seen

@@ -14,11 +14,11 @@ from conformance.judge.verdict import Diagnosis, Finding
 
 Outcome: TypeAlias = Literal["conforms", "violates", "inconclusive", "not exercised", "unsupported", "error"]
 Ruled: TypeAlias = Literal["conforms", "violates", "inconclusive"]
-Promise: TypeAlias = Literal[
+Guarantee: TypeAlias = Literal[
     "no loss", "no duplicates", "order", "state", "monotonic output", "atomic epochs", "liveness"
 ]
 
-PROMISES: dict[Promise, tuple[Diagnosis, ...]] = {
+GUARANTEES: dict[Guarantee, tuple[Diagnosis, ...]] = {
     "no loss": ("lost",),
     "no duplicates": ("duplicated",),
     "order": ("reordered",),
@@ -27,7 +27,7 @@ PROMISES: dict[Promise, tuple[Diagnosis, ...]] = {
     "atomic epochs": ("torn", "dirty", "misaligned"),
     "liveness": ("stalled",),
 }
-"""What an engine promises, and the diagnoses that break each promise."""
+"""What an engine guarantees, and the diagnoses that break each guarantee."""
 
 PROFILE_NAMES = ("quick", "standard", "deep")
 MOST_CASES = 10**9
@@ -35,9 +35,9 @@ MOST_CASES = 10**9
 STALLED: Diagnosis = "stalled"
 
 
-def broken_by(finding: Finding) -> Promise:
-    """The promise that a finding breaks."""
-    return next(promise for promise, diagnoses in PROMISES.items() if finding.diagnosis in diagnoses)
+def broken_by(finding: Finding) -> Guarantee:
+    """The guarantee that a finding breaks."""
+    return next(guarantee for guarantee, diagnoses in GUARANTEES.items() if finding.diagnosis in diagnoses)
 
 
 @frozen
@@ -139,9 +139,9 @@ class Examined:
 
 @frozen
 class Shrunk:
-    """A counterexample: the smallest case found that breaks a promise, and how often it does."""
+    """A counterexample: the smallest case found that breaks a guarantee, and how often it does."""
 
-    promise: Promise
+    guarantee: Guarantee
     index: int
     id: str
     file: str

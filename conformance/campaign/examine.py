@@ -8,14 +8,14 @@ is a suspicion only: it has to repeat, alone on the machine, with ten times the 
 
 from attrs import evolve, frozen
 
-from adapters.stdio import Stdio
-from conformance.campaign.driver import answers
+from conformance.adapters.stdio import Stdio
+from conformance.campaign.batch_runner import answers
 from conformance.campaign.events import STALLED, Examined, Judged, Outcome, Rate
-from conformance.campaign.judging import Ruling, on_sinks, outcome
+from conformance.campaign.judging import RunVerdict, on_sinks, outcome
 from conformance.campaign.merge import merged
-from conformance.campaign.plan import Planned, job_of
+from conformance.campaign.plan import Planned, request_of
 from conformance.case import Case
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, Malformed
 from conformance.observation import Observations
 
@@ -35,20 +35,20 @@ class Bench:
     description: Description
     deadline: float
 
-    def run(self, job: Job) -> tuple[Outcome, Ruling, Observations | None]:
+    def run(self, request: RunRequest) -> tuple[Outcome, RunVerdict, Observations | None]:
         """One run, judged."""
-        (answer,) = answers(self.engine, self.description, [self.description.suited(job)])
+        (answer,) = answers(self.engine, self.description, [self.description.suited(request)])
         if isinstance(answer, EngineFailed):
-            return "error", Ruling("inconclusive", str(answer)), None
-        return *outcome(job.case, answer), answer
+            return "error", RunVerdict("inconclusive", str(answer)), None
+        return *outcome(request.case, answer), answer
 
 
-def unsafe(ruling: Ruling) -> bool:
+def unsafe(ruling: RunVerdict) -> bool:
     """Whether something wrong was shown (and not only nothing)."""
     return any(finding.diagnosis != STALLED for finding in ruling.findings)
 
 
-def stalls(ruling: Ruling | Judged) -> bool:
+def stalls(ruling: RunVerdict | Judged) -> bool:
     """Whether something is missing at the end."""
     return any(finding.diagnosis == STALLED for finding in ruling.findings)
 
@@ -57,17 +57,17 @@ def examine(
     bench: Bench, planned: Planned, judged: Judged, seen: Observations, batch: list[Planned], *, try_stall: bool
 ) -> Examined:
     """All of that, for one violation."""
-    case, job = planned.case, planned.job(bench.deadline)
+    case, request = planned.case, planned.request(bench.deadline)
     only_stalls = all(finding.diagnosis == STALLED for finding in judged.findings)
     stall = None
     if stalls(judged) and try_stall:
-        _, ruling, _ = bench.run(evolve(job, seconds=job.seconds * PATIENCE))
+        _, ruling, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
         stall = stalls(ruling)
-    alone = Rate(0, 0) if only_stalls else repeats(bench, job, RUNS)
+    alone = Rate(0, 0) if only_stalls else repeats(bench, request, RUNS)
     together = None
     if alone.runs and not alone.failed and (all_of_them := as_one(bench.description, batch)) is not None:
-        together = repeats(bench, job_of(all_of_them, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
-    calm, _, _ = bench.run(evolve(job, case=evolve(case, failures=())))
+        together = repeats(bench, request_of(all_of_them, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
+    calm, _, _ = bench.run(evolve(request, case=evolve(case, failures=())))
     return Examined(
         planned.index,
         alone=alone,
@@ -89,16 +89,16 @@ def as_one(description: Description, batch: list[Planned]) -> Case | None:
     return together if together is not None and not can.unsupported(together) else None
 
 
-def repeats(bench: Bench, job: Job, most: int) -> Rate:
+def repeats(bench: Bench, request: RunRequest, most: int) -> Rate:
     """Run it until it fails; how often it did, in how many runs. One that fails at once is not run on."""
     for run in range(1, most + 1):
-        if unsafe(bench.run(job)[1]):
-            return Rate(1, 1) if run == 1 else rate(bench, job, most - run, Rate(1, run))
+        if unsafe(bench.run(request)[1]):
+            return Rate(1, 1) if run == 1 else rate(bench, request, most - run, Rate(1, run))
     return Rate(0, most)
 
 
-def rate(bench: Bench, job: Job, runs: int, so_far: Rate | None = None) -> Rate:
+def rate(bench: Bench, request: RunRequest, runs: int, so_far: Rate | None = None) -> Rate:
     """How often it fails."""
     so_far = so_far or Rate(0, 0)
-    failed = sum(unsafe(bench.run(job)[1]) for _ in range(runs))
+    failed = sum(unsafe(bench.run(request)[1]) for _ in range(runs))
     return Rate(so_far.failed + failed, so_far.runs + runs)

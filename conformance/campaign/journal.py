@@ -14,9 +14,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from cattrs.strategies import configure_tagged_union
 
-from conformance.campaign.events import EVENTS, Event
+from conformance.campaign.events import EVENTS, Event, Shrunk
 from conformance.codec import parse
 from conformance.codec.strict import whole
 from conformance.errors import Malformed, Unreadable, Unwritable
@@ -26,6 +27,12 @@ from conformance.programs import Event as StreamEvent
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, unstruct_collection_overrides={frozenset: sorted})
     converter.register_structure_hook(StreamEvent, lambda value, _: value)
+    # The field has another name in journals, so that those of earlier versions stay readable.
+    renamed = override(rename="promise")
+    converter.register_unstructure_hook(Shrunk, make_dict_unstructure_fn(Shrunk, converter, guarantee=renamed))
+    converter.register_structure_hook(
+        Shrunk, make_dict_structure_fn(Shrunk, converter, _cattrs_forbid_extra_keys=True, guarantee=renamed)
+    )
     configure_tagged_union(Event, converter, tag_name="event", tag_generator=lambda kind: kind.__name__.lower())
     return converter
 

@@ -28,7 +28,7 @@ SECONDS = 120.0
 
 
 @frozen
-class Ruling:
+class RunVerdict:
     """A verdict without its proof, which anybody can make again from the case and the observations."""
 
     verdict: Ruled
@@ -38,22 +38,22 @@ class Ruling:
     epochs: int = 0
 
 
-def rule(case: Case, seen: Observations) -> Ruling:
+def rule(case: Case, seen: Observations) -> RunVerdict:
     """The judge's word on one run."""
     match judge(case, seen, Budget(steps=STEPS, seconds=SECONDS)):
         case Conforms(epochs=epochs):
-            return Ruling("conforms", epochs=epochs)
+            return RunVerdict("conforms", epochs=epochs)
         case Violates(guarantee=guarantee, findings=findings):
-            return Ruling("violates", guarantee=guarantee, findings=findings, epochs=_committed(seen))
+            return RunVerdict("violates", guarantee=guarantee, findings=findings, epochs=_committed(seen))
         case Inconclusive(because=because):
-            return Ruling("inconclusive", because, epochs=_committed(seen))
+            return RunVerdict("inconclusive", because, epochs=_committed(seen))
 
 
 def _committed(seen: Observations) -> int:
     return min(map(len, seen.observations[-1].streams.values()), default=0) if seen.observations else 0
 
 
-def outcome(case: Case, seen: Observations) -> tuple[Outcome, Ruling]:
+def outcome(case: Case, seen: Observations) -> tuple[Outcome, RunVerdict]:
     """
     What a run counts as.
 
@@ -63,7 +63,7 @@ def outcome(case: Case, seen: Observations) -> tuple[Outcome, Ruling]:
     try:
         seen.fit(case, digest(case))
     except Malformed as refused:
-        return "error", Ruling("inconclusive", f"what it says it observed is refused: {refused}")
+        return "error", RunVerdict("inconclusive", f"what it says it observed is refused: {refused}")
     ruling = rule(case, seen)
     fired = {fired.failure for fired in seen.fired}
     if ruling.verdict == "violates":
@@ -78,7 +78,7 @@ def outcome(case: Case, seen: Observations) -> tuple[Outcome, Ruling]:
     return ruling.verdict, ruling
 
 
-def on_sinks(case: Case, seen: Observations) -> Ruling:
+def on_sinks(case: Case, seen: Observations) -> RunVerdict:
     """The same run, judged by its sinks alone (and by the sources, where only they tell the borders)."""
     shown = set(case.graph.sinks) | (set(case.graph.sources) if seen.epochs == "own" else set())
     observations = tuple(

@@ -13,10 +13,10 @@ from conformance import __version__
 from conformance.branches import split
 from conformance.campaign.events import Began
 from conformance.case import Case, Kill
-from conformance.engine import EVERYTHING, Capabilities, Job
-from generators import DEEP, DEFAULT, cases, corpus
-from generators.collect import Numbered
-from generators.sizes import Size
+from conformance.engine import EVERYTHING, Capabilities, RunRequest
+from conformance.generators import DEEP, DEFAULT, cases, corpus
+from conformance.generators.collect import Numbered
+from conformance.generators.sizes import Size
 
 
 @frozen
@@ -52,14 +52,14 @@ class Planned:
         """Whether only its sinks are observed."""
         return self.index % SINKS_ONLY == SINKS_ONLY - 1
 
-    def job(self, deadline: float) -> Job:
+    def request(self, deadline: float) -> RunRequest:
         """What an engine is asked."""
-        return job_of(self.case, sinks_only=self.sinks_only, deadline=deadline)
+        return request_of(self.case, sinks_only=self.sinks_only, deadline=deadline)
 
 
-def job_of(case: Case, *, sinks_only: bool, deadline: float) -> Job:
-    """A case as a job. The seed is the one of `conformance run`, so that it repeats what happens in a campaign."""
-    return Job(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
+def request_of(case: Case, *, sinks_only: bool, deadline: float) -> RunRequest:
+    """A case as a request. The seed is the one of `conformance run`, so that it repeats what happens in a campaign."""
+    return RunRequest(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
 
 
 @cache

@@ -4,7 +4,7 @@ The folder that a campaign leaves behind.
     journal.jsonl      what happened, event by event
     cases/             every case
     observations/      what the engine let us see of each
-    counterexamples/   the smallest cases that break a promise, and what was seen when they did last
+    counterexamples/   the smallest cases that break a guarantee, and what was seen when they did last
     logs/              what the engine said on stderr
     slices/            the same as the two above in Parquet, if a cluster did the work
     certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above

@@ -11,11 +11,11 @@ from time import monotonic
 
 from attrs import evolve, frozen
 
-from adapters.stdio import Stdio
+from conformance.adapters.stdio import Stdio
+from conformance.campaign.batch_runner import Drives, Ran
 from conformance.campaign.counterexample import best_start, counterexample
-from conformance.campaign.driver import Drives, Ran
 from conformance.campaign.events import (
-    PROMISES,
+    GUARANTEES,
     Began,
     Ended,
     Event,
@@ -25,7 +25,7 @@ from conformance.campaign.events import (
     Shrunk,
 )
 from conformance.campaign.examine import Bench, examine
-from conformance.campaign.place import Place
+from conformance.campaign.executor import Place
 from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import Sensitivity
@@ -163,21 +163,21 @@ class Campaign:
     def _shrink(self, plan: Plan, tally: Tally) -> Iterator[Shrunk]:
         until = monotonic() + self.began.shrink_seconds
         found = {
-            promise: [(judged, tally.examined.get(judged.index)) for judged in tally.violations(promise)]
-            for promise in PROMISES
-            if promise not in tally.shrunk
+            guarantee: [(judged, tally.examined.get(judged.index)) for judged in tally.violations(guarantee)]
+            for guarantee in GUARANTEES
+            if guarantee not in tally.shrunk
         }
-        broken = [(promise, violations) for promise, violations in found.items() if violations]
+        broken = [(guarantee, violations) for guarantee, violations in found.items() if violations]
         wanted = {judged.index for _, violations in broken for judged, _ in violations}
         cases = {planned.index: planned.case for planned in plan if planned.index in wanted} if wanted else {}
-        for left, (promise, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
+        for left, (guarantee, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
             # Of the time that is left, each has its share.
             share = monotonic() + max(0.0, until - monotonic()) / left
-            question = Question(self.bench, promise, most_runs=self.began.shrink_runs, until=share)
+            question = Question(self.bench, guarantee, most_runs=self.began.shrink_runs, until=share)
             small = counterexample(plan, self.began.description.batch, question, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
-            self.results.counterexample(number, evolve(small.case, name=f"breaks {promise}"), small.seen)
-            yield small.event(number, promise)
+            self.results.counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
+            yield small.event(number, guarantee)
 
 
 def _batches(plan: Plan, length: int, tally: Tally) -> Iterator[list[Planned]]:

@@ -12,16 +12,16 @@ from itertools import islice
 
 from attrs import frozen
 
-from adapters.mutants import GROUPS, MUTANTS, ODD, name
-from adapters.mutants.machine import Machine
+from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, name
+from conformance.adapters.mutants.machine import Machine
 from conformance.campaign.events import Measured
+from conformance.campaign.executor import Place
 from conformance.campaign.judging import rule
-from conformance.campaign.place import Place
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
-from conformance.engine import Capabilities, Job
+from conformance.engine import Capabilities, RunRequest
+from conformance.generators import cases, collect
 from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
-from generators import cases, collect
 
 
 @frozen
@@ -56,8 +56,8 @@ def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
     streams = case.graph.sinks if seed % 4 == 3 else case.graph.streams  # noqa: PLR2004
     if machine.epochs_by == "own":
         streams = case.graph.streams
-    job = Job(case, frozenset(streams), seed=seed)
-    return judge(case, machine(job).run(), Budget(steps=10**12, seconds=SECONDS))
+    request = RunRequest(case, frozenset(streams), seed=seed)
+    return judge(case, machine(request).run(), Budget(steps=10**12, seconds=SECONDS))
 
 
 @frozen
@@ -122,7 +122,7 @@ def _first(plan: Plan, can: Capabilities) -> list[Planned]:
 def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
     """How many of the first cases of a plan an engine can run, and whether they convict a broken one."""
     machine, cases = MUTANTS[mutant], _first(plan, can)
-    return len(cases), any(rule(each.case, machine(each.job(0)).run()).verdict == "violates" for each in cases)
+    return len(cases), any(rule(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
 
 
 class Sensitivity:

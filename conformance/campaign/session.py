@@ -9,10 +9,10 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from adapters.hosted import Hosted
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
+from conformance.campaign.executor import Here, Place
 from conformance.campaign.journal import read_events
-from conformance.campaign.place import Here, Place
 from conformance.campaign.plan import PROFILES, plan_of, versions
 from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.campaign.runner import Campaign
@@ -25,7 +25,7 @@ MOST = 10**9
 
 
 @frozen
-class Order:
+class CampaignConfig:
     """What is asked of a campaign."""
 
     profile: str = "quick"
@@ -67,14 +67,14 @@ class Order:
         )
 
 
-def begin_together(order: Order, folders: Mapping[str, Path]) -> None:
+def begin_together(order: CampaignConfig, folders: Mapping[str, Path]) -> None:
     """
     Campaigns of several engines, each in a folder from which it can be gone on with.
 
     What one engine can do its cases are made for; of several, what all of them can.
     """
     every = {word: Results(folder) for word, folder in folders.items()}
-    engines = {word: Hosted(word, log=results.log()) for word, results in every.items()}
+    engines = {word: SubprocessEngine(word, log=results.log()) for word, results in every.items()}
     for results in every.values():
         results.make()
     described = {}
@@ -93,7 +93,7 @@ def new_folder(place: Path, words: Sequence[str]) -> Path:
 
 
 @contextmanager
-def running(engine: Hosted) -> Iterator[Description]:
+def running(engine: SubprocessEngine) -> Iterator[Description]:
     """An engine is started, and ended: in good order if all went well, and at once if not."""
     try:
         yield engine.start()
@@ -104,10 +104,10 @@ def running(engine: Hosted) -> Iterator[Description]:
         engine.stop()
 
 
-def certify(word: str, order: Order, folder: Path, place: Callable[[], Place] = Here) -> Iterator[Event]:
+def certify(word: str, order: CampaignConfig, folder: Path, place: Callable[[], Place] = Here) -> Iterator[Event]:
     """A campaign on one engine, in a new folder, from its beginning to its end."""
     results = Results(folder)
-    engine = Hosted(word, log=results.log())
+    engine = SubprocessEngine(word, log=results.log())
     results.make()
     with running(engine) as description:
         results.begin(order.began(word, description, description.capabilities))
@@ -129,13 +129,13 @@ def proceed(results: Results, place: Callable[[], Place] = Here) -> Iterator[Eve
     _check_suite(began)
     _check_events(began, events, results)
     results.make_folders()
-    engine = Hosted(began.engine, log=results.log())
+    engine = SubprocessEngine(began.engine, log=results.log())
     with running(engine) as description:
         _check_engine(began, description)
         yield from _to_the_end(results, engine, place())
 
 
-def _to_the_end(results: Results, engine: Hosted, place: Place) -> Iterator[Event]:
+def _to_the_end(results: Results, engine: SubprocessEngine, place: Place) -> Iterator[Event]:
     """What happened, and what happens now: every event is on the disk before it is given."""
     try:
         with results.journal() as journal:

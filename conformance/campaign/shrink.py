@@ -1,5 +1,5 @@
 """
-From a case that breaks a promise to the smallest that does, against the engine itself.
+From a case that breaks a guarantee to the smallest that does, against the engine itself.
 
 Hypothesis shrinks. Its public entry for fuzzers takes the very bytes that the case was made from, finds that the case
 fails and remembers it; asked to repeat what it remembers, it shrinks. Every question it asks is one run of the engine,
@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.strategies import SearchStrategy
 
-from conformance.campaign.events import Promise, broken_by
+from conformance.campaign.events import Guarantee, broken_by
 from conformance.campaign.examine import Bench
-from conformance.campaign.judging import Ruling
-from conformance.campaign.plan import job_of
+from conformance.campaign.judging import RunVerdict
+from conformance.campaign.plan import request_of
 from conformance.case import Case
 from conformance.codec import digest, encode_case
 from conformance.errors import EngineUnavailable
@@ -47,10 +47,10 @@ class EngineGone(BaseException):
 
 @define
 class Question:
-    """Whether a case breaks this promise on this engine; asked within a budget, and each case once."""
+    """Whether a case breaks this guarantee on this engine; asked within a budget, and each case once."""
 
     bench: Bench
-    promise: Promise
+    guarantee: Guarantee
     most_runs: int
     until: float
     sinks_only: bool = False
@@ -72,18 +72,18 @@ class Question:
         failed = (self.breaks(self.run(case)[0]) for _ in range(tries))
         return all(failed) if self.steady else any(failed)
 
-    def run(self, case: Case) -> tuple[Ruling, Observations | None]:
+    def run(self, case: Case) -> tuple[RunVerdict, Observations | None]:
         """One run, and what was seen of it, if anything was."""
         self.runs += 1
         try:
-            _, ruling, seen = self.bench.run(job_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+            _, ruling, seen = self.bench.run(request_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
         except EngineUnavailable as gone:
             raise EngineGone from gone
         return ruling, seen
 
-    def breaks(self, ruling: Ruling) -> bool:
-        """Whether a run breaks the promise in question, and not only another one."""
-        return any(broken_by(finding) == self.promise for finding in ruling.findings)
+    def breaks(self, ruling: RunVerdict) -> bool:
+        """Whether a run breaks the guarantee in question, and not only another one."""
+        return any(broken_by(finding) == self.guarantee for finding in ruling.findings)
 
 
 def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Case], bool]) -> Case | None:

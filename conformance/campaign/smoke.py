@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from adapters.hosted import Hosted
-from adapters.stdio import Patience
-from adapters.transcript import Hears, Said
+from conformance.adapters.stdio import Patience
+from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.adapters.transcript import Hears, Said
 from conformance.campaign.judging import outcome
 from conformance.campaign.trials import Trial, trials
 from conformance.codec.protocol import PROTOCOL
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.errors import ConformanceError, EngineFailed
 from conformance.observation import Observations
 
@@ -50,7 +50,7 @@ class Smoke:
     """One engine, tried in everything that it says it can do."""
 
     def __init__(self, word: str, *, seconds: float, hears: Hears | None = None) -> None:
-        self._engine = Hosted(word, hears=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
+        self._engine = SubprocessEngine(word, hears=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
         self._also = hears
         self._seconds = seconds
         self._said: list[Said] = []
@@ -105,40 +105,40 @@ class Smoke:
         if self._engine.start(NEWER) != self.description:
             raise EngineFailed("it says something else of itself than when it was asked in its own protocol")
 
-    def _job(self, trial: Trial) -> Job:
+    def _request(self, trial: Trial) -> RunRequest:
         assert self.description is not None  # noqa: S101 - it was started
         graph = trial.case.graph
         streams = frozenset(graph.sinks if trial.sinks_only else graph.streams)
-        return self.description.suited(Job(trial.case, streams, seconds=self._seconds))
+        return self.description.suited(RunRequest(trial.case, streams, seconds=self._seconds))
 
-    def _run(self, jobs: list[Job]) -> list[Observations]:
+    def _run(self, requests: list[RunRequest]) -> list[Observations]:
         if not self._running:
             self._engine.start()
             self._running = True
             self._said.clear()
-        return list(self._engine.run(jobs))
+        return list(self._engine.run(requests))
 
     def _try(self, trial: Trial) -> Check | None:
-        job = self._job(trial)
-        (seen,) = self._run([job])
-        return judged(job, seen)
+        request = self._request(trial)
+        (seen,) = self._run([request])
+        return judged(request, seen)
 
     def _try_together(self) -> Check | None:
         assert self.description is not None  # noqa: S101 - it was started
-        jobs = [self._job(trial) for trial in trials(self.description.capabilities)][: self.description.batch]
-        found = [judged(job, seen) for job, seen in zip(jobs, self._run(jobs), strict=True)]
+        requests = [self._request(trial) for trial in trials(self.description.capabilities)][: self.description.batch]
+        found = [judged(request, seen) for request, seen in zip(requests, self._run(requests), strict=True)]
         return next((check for check in found if check is not None), None)
 
 
-def judged(job: Job, seen: Observations) -> Check | None:
+def judged(request: RunRequest, seen: Observations) -> Check | None:
     """What is wrong with what was observed of a case; nothing, if all is as it should be."""
-    counts, ruling = outcome(job.case, seen)
+    counts, ruling = outcome(request.case, seen)
     if counts == "violates":
         return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in ruling.findings))
     because = [ruling.because] if counts != "conforms" else []
     if seen.end != "error" and not seen.observations:
         because.append("it showed nothing; there has to be an observation at least at the end")
-    if missing := job.streams - seen.observed if seen.observations else ():
+    if missing := request.streams - seen.observed if seen.observations else ():
         because.append(f"it was asked for more streams than it showed: {', '.join(sorted(missing))} are missing")
     if [each.failure for each in seen.fired] != sorted({each.failure for each in seen.fired}):
         because.append("a failure fires once, and in the order of the case")

@@ -7,22 +7,22 @@ from typing import Literal, TypeAlias
 from attrs import define, field
 
 from conformance.campaign.events import (
-    PROMISES,
+    GUARANTEES,
     STALLED,
     Began,
     Ended,
     Event,
     Examined,
     GaveUp,
+    Guarantee,
     Judged,
     Measured,
     Outcome,
-    Promise,
     Shrunk,
     broken_by,
 )
 from conformance.campaign.plan import plan_of
-from conformance.judge.verdict import Guarantee, guarantee
+from conformance.judge.verdict import DeliveryGuarantee, delivery_guarantee
 
 Summary: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
@@ -37,7 +37,7 @@ class Tally:
     began: Began | None = None
     judged: dict[int, Judged] = field(factory=dict)
     examined: dict[int, Examined] = field(factory=dict)
-    shrunk: dict[Promise, Shrunk] = field(factory=dict)
+    shrunk: dict[Guarantee, Shrunk] = field(factory=dict)
     measured: Measured | None = None
     gave_up: GaveUp | None = None
     ended: bool = False
@@ -60,7 +60,7 @@ class Tally:
             case Examined():
                 self.examined[event.index] = event
             case Shrunk():
-                self.shrunk[event.promise] = event
+                self.shrunk[event.guarantee] = event
             case Measured():
                 self.measured = event
             case GaveUp():
@@ -68,9 +68,9 @@ class Tally:
             case Ended():
                 self.ended = True
 
-    def broken(self, judged: Judged) -> frozenset[Promise]:
+    def broken(self, judged: Judged) -> frozenset[Guarantee]:
         """
-        The promises that a case shows to be broken.
+        The guarantees that a case shows to be broken.
 
         A stall counts once it has repeated with all patience. When one has, others that were not tried count with it.
         """
@@ -90,9 +90,9 @@ class Tally:
         """How many cases came to what."""
         return Counter(self.outcome(judged) for judged in self.judged.values())
 
-    def violations(self, promise: Promise) -> Iterator[Judged]:
-        """The cases that show this promise broken."""
-        return (judged for judged in self.judged.values() if promise in self.broken(judged))
+    def violations(self, guarantee: Guarantee) -> Iterator[Judged]:
+        """The cases that show this guarantee broken."""
+        return (judged for judged in self.judged.values() if guarantee in self.broken(judged))
 
     @property
     def exercised(self) -> list[Judged]:
@@ -121,15 +121,15 @@ class Tally:
     @property
     def verdict(self) -> tuple[Summary, str]:
         """The verdict on the engine, and why."""
-        if broken := [promise for promise in PROMISES if any(self.violations(promise))]:
-            left = f"The strongest guarantee left is {self.guarantee}."
+        if broken := [guarantee for guarantee in GUARANTEES if any(self.violations(guarantee))]:
+            left = f"The strongest guarantee left is {self.delivery_guarantee}."
             return "violates", f"It breaks what it promises: {', '.join(broken)}. {left}"
         if unknown := self.why_unknown:
             return unknown
         return "conforms", f"All that was seen of {len(self.exercised)} cases is explained by failure-free executions."
 
     @property
-    def guarantee(self) -> Guarantee | None:
+    def delivery_guarantee(self) -> DeliveryGuarantee | None:
         """The strongest guarantee that all cases leave; None, where silence proves nothing."""
         found = [
             finding
@@ -137,10 +137,10 @@ class Tally:
             for finding in judged.findings
             if broken_by(finding) in self.broken(judged)
         ]
-        return guarantee(tuple(found)) if found or self.why_unknown is None else None
+        return delivery_guarantee(tuple(found)) if found or self.why_unknown is None else None
 
-    def promise(self, promise: Promise) -> Summary:
-        """The verdict on one promise."""
-        if any(self.violations(promise)):
+    def guarantee_verdict(self, guarantee: Guarantee) -> Summary:
+        """The verdict on one guarantee."""
+        if any(self.violations(guarantee)):
             return "violates"
         return self.why_unknown[0] if self.why_unknown else "conforms"

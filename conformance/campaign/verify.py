@@ -13,7 +13,7 @@ from typing import Any
 from conformance.campaign.certificate import FORMAT, certificate, written
 from conformance.campaign.events import Began, Event, Judged, Outcome
 from conformance.campaign.journal import read_events
-from conformance.campaign.judging import Judges, Ruling, outcome
+from conformance.campaign.judging import Judges, RunVerdict, outcome
 from conformance.campaign.plan import plan_of, versions
 from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, seen_beside
 from conformance.campaign.tally import Tally
@@ -101,7 +101,7 @@ def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]
     """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
     judges = Judges()
     try:
-        waiting: list[tuple[Judged, Future[tuple[Outcome, Ruling]]]] = []
+        waiting: list[tuple[Judged, Future[tuple[Outcome, RunVerdict]]]] = []
         for judged in Tally.of(events).judged.values():
             try:
                 case = results.case(judged.id)

@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="conformance")
 def cli() -> None:
-    """Decide whether a streaming engine keeps its promise that failures cannot be seen in its output."""
+    """Decide whether a streaming engine keeps its guarantee that failures cannot be seen in its output."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

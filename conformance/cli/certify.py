@@ -13,11 +13,11 @@ import click
 
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
+from conformance.campaign.executor import Place
 from conformance.campaign.journal import encode_event, read_events
-from conformance.campaign.place import Place
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
-from conformance.campaign.session import Order, begin_together, new_folder, proceed
+from conformance.campaign.session import CampaignConfig, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
 from conformance.cli.options import FILE, as_json, on
@@ -27,9 +27,9 @@ from conformance.cli.shown import worst
 from conformance.cli.where import place
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
+from conformance.reports.folder import NoReport, finish, illustrate
+from conformance.reports.summary import summary
 from conformance.settings import read_settings
-from reports.folder import NoReport, finish, illustrate
-from reports.summary import summary
 
 PLACE = Path("build") / "conformance"
 COMPARISON = "comparison.json"
@@ -149,10 +149,10 @@ def _refuse_changes(places: dict[str, Path], asked: dict[str, Any]) -> None:
                 )
 
 
-def _order(settings: dict[str, Any], asked: dict[str, Any]) -> Order:
+def _order(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
     """What the command line says, then what the project's settings do, then what is usual."""
     always = {name: value for name, value in settings.items() if name in asked}
-    return Order(**(always | {name: value for name, value in asked.items() if value is not None}))
+    return CampaignConfig(**(always | {name: value for name, value in asked.items() if value is not None}))
 
 
 def _folder(words: Sequence[str], out: Path | None, *, resume: bool) -> Path:
@@ -192,7 +192,7 @@ def _began(folder: Path) -> Began:
 
 
 def _begun(
-    top: Path, words: list[str], order: Order, where: Callable[[], Place]
+    top: Path, words: list[str], order: CampaignConfig, where: Callable[[], Place]
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """A new campaign: the folder of each engine, and what will happen."""
     if not words:

@@ -16,7 +16,7 @@ from conformance.cli.say import say
 @click.option("--missing", is_flag=True, help="Only if it is not there yet, or is not for this Python.")
 def flink_image(base: str | None, tag: str | None, debootstrap: bool, missing: bool) -> None:
     """Build the image for flink:containers: Flink and the packages our operators need, on a base with Python."""
-    from adapters.flink import image  # noqa: PLC0415 - one engine's own
+    from conformance.adapters.flink import image  # noqa: PLC0415 - one engine's own
 
     if base and debootstrap:
         raise click.UsageError("--debootstrap makes the base; --base names one that is there.")

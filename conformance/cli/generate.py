@@ -14,7 +14,7 @@ from conformance.cli.folders import make_new
 from conformance.cli.options import as_json
 from conformance.cli.pace import Pace
 from conformance.codec import digest, write_case
-from generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
+from conformance.generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
 
 
 @click.command()

@@ -25,7 +25,7 @@ def kit(folder: Path, language: str) -> None:
     conforms already.
     """
     make_new(folder)
-    with as_file(files("adapters") / "kit" / language) as template:
+    with as_file(files("conformance.adapters") / "kit" / language) as template:
         for file in sorted(template.iterdir()):
             if file.is_file():
                 copyfile(file, folder / file.name)

@@ -28,8 +28,8 @@ def words(event: Event, tally: Tally) -> str:
         case Examined():
             left = sum(judged.outcome == "violates" for judged in tally.judged.values())
             return f"looking again at violations: {len(tally.examined)} of {left}"
-        case Shrunk(promise=promise, before=before, after=after):
-            return f"{promise}: shrunk from {before} to {after}"
+        case Shrunk(guarantee=guarantee, before=before, after=after):
+            return f"{guarantee}: shrunk from {before} to {after}"
         case GaveUp(because=because):
             return f"given up: {because}"
     return ""

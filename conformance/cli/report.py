@@ -7,7 +7,7 @@ import click
 from conformance.campaign.results import REPORTS
 from conformance.cli.options import FILE
 from conformance.cli.say import say
-from reports.html import write_report
+from conformance.reports.html import write_report
 
 REPORT, HISTORY = REPORTS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from adapters.hosted import Hosted
-from adapters.transcript import Transcript
+from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.adapters.transcript import Transcript
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds, transcript
@@ -15,7 +15,7 @@ from conformance.cli.say import say
 from conformance.cli.shown import exit_code, show, worst
 from conformance.codec import digest, encode_observations, read_case, write_text
 from conformance.codec.verdicts import encode_verdict
-from conformance.engine import Engine, Job
+from conformance.engine import Engine, RunRequest
 from conformance.errors import ConformanceError, EngineFailed, Malformed, Unsupported
 from conformance.judge import Budget, Inconclusive, Verdict, judge
 from conformance.observation import Observations
@@ -45,14 +45,14 @@ def run(
     """Run CASE on each of ENGINES and judge what it let us see."""
     read = read_case(case)
     hears = Transcript(transcript) if transcript is not None else None
-    named = [(word, Hosted(word, hears=hears)) for word in engines]
+    named = [(word, SubprocessEngine(word, hears=hears)) for word in engines]
     if save is not None:
         make_new(save)
-    job = Job(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)
+    request = RunRequest(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)
     codes = []
     for index, (word, made) in enumerate(named):
         try:
-            seen = observe(made, job)
+            seen = observe(made, request)
             verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds))
             if seen.end == "error" and isinstance(verdict, Inconclusive):
                 raise EngineFailed(seen.message or "it ended in an error, and did not say which")
@@ -68,15 +68,15 @@ def run(
     return worst(codes)
 
 
-def observe(made: Engine, job: Job) -> Observations:
+def observe(made: Engine, request: RunRequest) -> Observations:
     """Start an engine, run one case, stop it. An engine that ends in an error has failed us."""
     try:
         description = made.start()
-        if beyond := description.capabilities.unsupported(job.case):
+        if beyond := description.capabilities.unsupported(request.case):
             raise Unsupported(f"it does not support {', '.join(beyond)}")
-        (seen,) = made.run([description.suited(job)])
+        (seen,) = made.run([description.suited(request)])
         try:
-            seen.fit(job.case, digest(job.case))
+            seen.fit(request.case, digest(request.case))
         except Malformed as refused:
             raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
         return seen

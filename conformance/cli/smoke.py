@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from adapters.transcript import Said, Transcript
+from conformance.adapters.transcript import Said, Transcript
 from conformance.campaign.smoke import Check, Smoke
 from conformance.cli.options import as_json, transcript
 from conformance.cli.say import say

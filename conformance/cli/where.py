@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from conformance.campaign.place import Place
+    from conformance.campaign.executor import Place
 
 T = TypeVar("T")
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 def place(master: str | None) -> Iterator[Callable[[], "Place"]]:
     """Where the model's work is done: here or, if a master is given, on its cluster, while the block lasts."""
     if master is None:
-        from conformance.campaign.place import Here  # noqa: PLC0415
+        from conformance.campaign.executor import Here  # noqa: PLC0415
 
         yield Here
         return

@@ -14,7 +14,7 @@ from conformance.case import FAILURES, PHASES, TARGETS
 from conformance.codec.cases import decode_case, encode_case
 from conformance.codec.observations import decode_observation, encode_observation
 from conformance.codec.strict import fields_of, itself, list_of, mapping, present
-from conformance.engine import Capabilities, Description, Job
+from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, Malformed, UnknownEngine, inside, quote
 from conformance.observation import ENDS, End, EngineInfo, Fired, Observation, Observations
 from conformance.programs import PROGRAMS
@@ -61,32 +61,32 @@ class Ended:
 Answer: TypeAlias = Shown | Happened | Ended
 
 
-def encode_run(id_: int, job: Job) -> dict[str, Any]:
+def encode_run(id_: int, request: RunRequest) -> dict[str, Any]:
     """A case to run, with the streams to observe, its deadline and its seed."""
     return {
         "do": "run",
         "id": id_,
-        "case": encode_case(job.case),
-        "streams": sorted(job.streams),
-        "seconds": job.seconds,
-        "seed": job.seed,
+        "case": encode_case(request.case),
+        "streams": sorted(request.streams),
+        "seconds": request.seconds,
+        "seed": request.seed,
     }
 
 
-def encode_batch(runs: Sequence[tuple[int, Job]]) -> dict[str, Any]:
+def encode_batch(runs: Sequence[tuple[int, RunRequest]]) -> dict[str, Any]:
     """Several cases at once, for an engine that said it likes that."""
-    return {"do": "batch", "runs": [{**encode_run(id_, job)} for id_, job in runs]}
+    return {"do": "batch", "runs": [{**encode_run(id_, request)} for id_, request in runs]}
 
 
-def decode_run(value: object) -> tuple[int, Job]:
+def decode_run(value: object) -> tuple[int, RunRequest]:
     """A request to run a case, as `encode_run` makes it."""
     fields = fields_of(value, required=("do", "id", "case"), optional=("streams", "seconds", "seed"))
     with inside("case"):
-        job = Job(decode_case(fields["case"]))
+        request = RunRequest(decode_case(fields["case"]))
     given: dict[str, Any] = {name: fields[name] for name in ("seconds", "seed") if name in fields}
     if "streams" in fields:
         given["streams"] = frozenset(list_of(itself, fields["streams"]))
-    return fields["id"], evolve(job, **given)
+    return fields["id"], evolve(request, **given)
 
 
 def decode_description(value: object) -> Description:

@@ -18,10 +18,10 @@ from conformance.case import Graph
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Seen, Unexplained
+from conformance.judge.ordering import Segment
 from conformance.judge.search import Furthest, Piece, Search, Tagged
 from conformance.judge.tokens import read
 from conformance.judge.verdict import QUOTED, Diagnosis, Finding
-from conformance.judge.way import Segment
 from conformance.programs import Count, Digest, Event, Program, Sum
 
 FAR = 6

@@ -21,9 +21,9 @@ from attrs import define, field, frozen
 
 from conformance.case import Graph, Task
 from conformance.judge.budget import Budget
+from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
 from conformance.judge.search import Found, Furthest, Piece, Search, Tagged
 from conformance.judge.task import ways
-from conformance.judge.way import Segment, Stuck, Way, in_order
 from conformance.programs import Event
 
 Seen: TypeAlias = Mapping[str, Sequence[Segment | None]]
@@ -127,7 +127,7 @@ class Part:
         furthest = Furthest()
         pieces = [self._piece(task, [epoch]) for task in self.tasks]
         if (short := self._short_cut(pieces, states)) is not None:
-            if isinstance(short, Way):
+            if isinstance(short, Ordering):
                 yield Found(((short.order,),), (short.state,))
                 return
             furthest.note(short.position, 0, short.position, short.expected)
@@ -137,7 +137,7 @@ class Part:
         if furthest.score >= 0 and (epoch, furthest.score) > (self.furthest[0], self.furthest[1].score):
             self.furthest = (epoch, furthest, states)
 
-    def _short_cut(self, pieces: Sequence[Piece], states: tuple[Any, ...]) -> Way | Stuck | None:
+    def _short_cut(self, pieces: Sequence[Piece], states: tuple[Any, ...]) -> Ordering | NoOrdering | None:
         (piece, *others) = pieces
         if others or piece.hidden:
             return None

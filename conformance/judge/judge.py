@@ -21,7 +21,16 @@ from conformance.judge.budget import Budget
 from conformance.judge.diagnose import compare, determined, diagnose
 from conformance.judge.explain import Orders, Seen, explain
 from conformance.judge.sequences import agreement, joined
-from conformance.judge.verdict import QUOTED, Conforms, Diagnosis, Finding, Inconclusive, Verdict, Violates, guarantee
+from conformance.judge.verdict import (
+    QUOTED,
+    Conforms,
+    Diagnosis,
+    Finding,
+    Inconclusive,
+    Verdict,
+    Violates,
+    delivery_guarantee,
+)
 from conformance.judge.witness import prove, prove_unaligned
 from conformance.observation import Observations
 
@@ -103,7 +112,7 @@ def _causes(graph: Graph, findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _violates(findings: list[Finding]) -> Violates:
-    return Violates(guarantee(tuple(findings)), tuple(findings))
+    return Violates(delivery_guarantee(tuple(findings)), tuple(findings))
 
 
 def epochs_to_judge(judged: Case, seen: Observations) -> int:

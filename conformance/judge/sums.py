@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from conformance.judge.lattice import Lattice, Mask, Numbers
-from conformance.judge.way import Segment, Stuck, Way, in_order
+from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
 from conformance.programs import Average, Batch, Event, P
 
 
-def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck:
+def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering:
     """
     `average` without resets, and `batch` of integers: what they show depends on how much has been taken and on its sum,
     and so on the point of the lattice alone.
@@ -29,22 +29,22 @@ def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], outp
         if isinstance(program, Average) or (held + taken) % program.size == 0:
             value = output[shown] if shown < len(output) else None
             if not isinstance(value, int):
-                return Stuck(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
+                return NoOrdering(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
             test = _shows(program, value, held + taken, already)
         if not lattice.advance(_anything, None if test is None else _standing(test, sums, total)):
-            return Stuck(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
+            return NoOrdering(shown, _sums_shown(program, lattice, sums, total, held + taken, already))
         if test is not None:
             already = (already + int(output[shown])) % P
             shown += 1
     if shown < len(output):
-        return Stuck(shown)
+        return NoOrdering(shown)
     everything = total + sum(int(each[-1]) for each in sums)
     end = (everything, held + sum(lattice.lengths))
     if isinstance(program, Batch):
         end = ((held + sum(lattice.lengths)) % program.size, (everything - already) % P)
         end = (end[0], end[1] if end[0] else 0)
     order = tuple(axes[axis] for axis in lattice.order(lambda *_: True))
-    return Way(order, end)
+    return Ordering(order, end)
 
 
 def _anything(_: int, positions: Numbers) -> Mask:

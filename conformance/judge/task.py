@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.judge.lattice import TooWide
+from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
 from conformance.judge.sums import by_sum
 from conformance.judge.tokens import by_token, keyed
-from conformance.judge.way import Segment, Stuck, Way, in_order
 from conformance.programs import Average, Batch, Count, Digest, Distinct, Filter, KeyedSum, Map, Program, Repeat, Sum
 
 
-def ways(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck | None:
+def ways(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering | None:
     """
     An order of the inputs that takes the program from `state` through exactly `output`; or how far any gets; or None
     if that has to be searched for.
@@ -32,19 +32,21 @@ def ways(program: Program[Any], state: Any, inputs: Sequence[Segment], output: S
         return None
 
 
-def _fold(program: Program[Any], state: Any, events: Segment, output: Segment) -> Way | Stuck:
+def _fold(program: Program[Any], state: Any, events: Segment, output: Segment) -> Ordering | NoOrdering:
     """One input has one order."""
     position = 0
     for event in events:
         state, emitted = program(state, event)
         for each in emitted:
             if position == len(output) or output[position] != each or type(output[position]) is not type(each):
-                return Stuck(position, (each,))
+                return NoOrdering(position, (each,))
             position += 1
-    return Way((0,) * len(events), state) if position == len(output) else Stuck(position)
+    return Ordering((0,) * len(events), state) if position == len(output) else NoOrdering(position)
 
 
-def _several(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck | None:
+def _several(
+    program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment
+) -> Ordering | NoOrdering | None:
     match program:
         case Map() | Filter() | Repeat() | Sum() | Count() | Digest():
             return by_token(program, state, inputs, output)
@@ -57,7 +59,9 @@ def _several(program: Program[Any], state: Any, inputs: Sequence[Segment], outpu
     return None
 
 
-def _first_come(program: Distinct, state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck | None:
+def _first_come(
+    program: Distinct, state: Any, inputs: Sequence[Segment], output: Segment
+) -> Ordering | NoOrdering | None:
     """
     `distinct`: what has been seen is what has been shown (and what was seen before the epoch), whatever the order.
 
@@ -79,7 +83,7 @@ def _first_come(program: Distinct, state: Any, inputs: Sequence[Segment], output
         offering = [which for which, events in enumerate(inputs) if at[which] < len(events)]
         fitting = [which for which in offering if inputs[which][at[which]] == shown]
         if not fitting:
-            return Stuck(position, in_order(inputs[which][at[which]] for which in offering))
+            return NoOrdering(position, in_order(inputs[which][at[which]] for which in offering))
         if isinstance(shown, str) and len(fitting) > 1:
             return None
         order.append(fitting[0])
@@ -87,4 +91,4 @@ def _first_come(program: Distinct, state: Any, inputs: Sequence[Segment], output
         state, _ = program(state, shown)
         skip_what_is_seen()
     left = in_order(events[at[which]] for which, events in enumerate(inputs) if at[which] < len(events))
-    return Stuck(len(output), left) if left else Way(tuple(order), state)
+    return NoOrdering(len(output), left) if left else Ordering(tuple(order), state)

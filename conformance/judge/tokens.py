@@ -8,7 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from conformance.judge.lattice import Lattice
-from conformance.judge.way import Segment, Stuck, Way, in_order
+from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
 from conformance.programs import Count, Digest, Event, Filter, KeyedSum, Map, P, Program, Repeat, Sum
 
 MOST_FORKS = 16
@@ -161,7 +161,7 @@ def _outputs(program: Program[Any], state: Any, events: Iterable[Event]) -> tupl
     return in_order(emitted[0] for event in events if (emitted := program(state, event)[1]))
 
 
-def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck:
+def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering:
     """
     Programs whose output says of each event which one it was, as far as they can tell events apart.
 
@@ -175,16 +175,16 @@ def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], outpu
     walk = _Walk(inputs, _token(program), lambda event: stateless and not program(None, event)[1])
     for index, token in enumerate(reading.tokens):
         if not walk.take(token):
-            return Stuck(reading.positions[index], _outputs(program, reading.states[index], walk.heads()))
+            return NoOrdering(reading.positions[index], _outputs(program, reading.states[index], walk.heads()))
     position, state = reading.positions[-1], reading.states[-1]
     if reading.breaks_after and walk.take(output[position]):
-        return Stuck(position + reading.breaks_after, (output[position],))
+        return NoOrdering(position + reading.breaks_after, (output[position],))
     if reading.breaks_after is not None or not walk.is_done():
-        return Stuck(position, _outputs(program, state, walk.heads()))
-    return Way(walk.order(), state)
+        return NoOrdering(position, _outputs(program, state, walk.heads()))
+    return Ordering(walk.order(), state)
 
 
-def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segment) -> Way | Stuck | None:
+def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering | None:
     """
     `keyed_sum`: an output alone does not say which key it belongs to, but for each key it says which event it was.
 
@@ -201,7 +201,7 @@ def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segm
                 if other.take(event):
                     following.append((program(sums, event)[0], other))
         if not following:
-            return Stuck(
+            return NoOrdering(
                 position, in_order(each for sums, walk in walks for each in _outputs(program, sums, walk.heads()))
             )
         if len(following) > MOST_FORKS:
@@ -209,8 +209,8 @@ def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segm
         walks = following
     for sums, walk in walks:
         if walk.is_done():
-            return Way(walk.order(), sums)
-    return Stuck(len(output), _next_of(program, walks))
+            return Ordering(walk.order(), sums)
+    return NoOrdering(len(output), _next_of(program, walks))
 
 
 def _next_of(program: KeyedSum, walks: Sequence[tuple[Any, _Walk]]) -> tuple[Event, ...]:

@@ -20,7 +20,9 @@ Diagnosis: TypeAlias = Literal[
     "stalled",
 ]
 
-Guarantee: TypeAlias = Literal["none", "at-least-once", "at-most-once", "exactly-once up to order", "exactly-once"]
+DeliveryGuarantee: TypeAlias = Literal[
+    "none", "at-least-once", "at-most-once", "exactly-once up to order", "exactly-once"
+]
 
 
 QUOTED = 6
@@ -61,7 +63,7 @@ class Finding:
 class Violates:
     """Not explained by any failure-free execution. `guarantee` is the strongest that still holds."""
 
-    guarantee: Guarantee
+    guarantee: DeliveryGuarantee
     findings: tuple[Finding, ...]
 
 
@@ -78,7 +80,7 @@ _REPEATS = {"duplicated", "dirty", "retracted"}
 _MISSES = {"lost", "stalled"}
 
 
-def guarantee(findings: tuple[Finding, ...]) -> Guarantee:
+def delivery_guarantee(findings: tuple[Finding, ...]) -> DeliveryGuarantee:
     """
     The strongest guarantee that these findings leave.
 

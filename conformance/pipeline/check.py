@@ -23,9 +23,9 @@ from conformance.pipeline import cluster
 from conformance.pipeline.contents import contents
 from conformance.pipeline.dataset import OBSERVED, Kind, Opened, opened
 from conformance.pipeline.dataset import RECORDED as RECORDED_COLUMNS
+from conformance.pipeline.digest_view import SegmentIndex, gathered, stand_ins
 from conformance.pipeline.parallel import Explanation, Parallel
 from conformance.pipeline.segments import RECORDED, Rows
-from conformance.pipeline.standins import Whole, gathered, stand_ins
 from conformance.pipeline.structure import Structure
 from conformance.pipeline.writer import kind_of, table
 
@@ -86,7 +86,9 @@ class Question:
         return _judged(whole, case, seen, seconds, tell)
 
 
-def _judged(whole: Whole, case: Case, seen: Observations, seconds: float, tell: Callable[[str], None]) -> Verdict:
+def _judged(
+    whole: SegmentIndex, case: Case, seen: Observations, seconds: float, tell: Callable[[str], None]
+) -> Verdict:
     if seen.epochs == "own" or seen.snapshots == "unaligned":
         count = sum(each.rows for each in whole.summaries.values())
         if count > MOST_GATHERED:
@@ -127,7 +129,7 @@ def _frame(spark: Any, recorded: Any, observed: Any) -> tuple[Any, Kind]:
     return frames[0].unionByName(frames[1]), kind
 
 
-def _read(rows: Rows, tell: Callable[[str], None]) -> Whole:
+def _read(rows: Rows, tell: Callable[[str], None]) -> SegmentIndex:
     tell("reading, and hashing every segment")
     try:
         summaries = rows.summaries()
@@ -136,7 +138,7 @@ def _read(rows: Rows, tell: Callable[[str], None]) -> Whole:
             raise
         raise Unreadable(" or ".join(rows.files), f"Spark cannot read it ({_why(error)})", "Write it again.") from error
     tell(f"{sum(each.rows for each in summaries.values()):,} rows in {len(summaries):,} segments")
-    return Whole(rows, summaries, Structure(rows, summaries).epochs())
+    return SegmentIndex(rows, summaries, Structure(rows, summaries).epochs())
 
 
 def _why(error: Exception) -> str:

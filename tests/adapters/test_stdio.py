@@ -7,17 +7,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from adapters.hosted import Hosted
-from adapters.stdio import Patience, Stdio
+from conformance.adapters.stdio import Patience, Stdio
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.codec import digest, read_case
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine
+from conformance.generators import corpus
 from conformance.judge import Conforms, judge
-from generators import corpus
 from tests import miniatures
 
 CASE = read_case(Path(__file__).parents[2] / "examples" / "incremental-average.json")
-JOB = Job(CASE, seconds=0.5)
+REQUEST = RunRequest(CASE, seconds=0.5)
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def miniature(tmp_path, monkeypatch):
     """A misbehaving engine, with little patience for it; nothing it started may be left when it was stopped."""
     made = []
     for module in ("pipe", "stdio"):
-        monkeypatch.setattr(f"adapters.{module}.LARGEST_FILE", 2**21)
+        monkeypatch.setattr(f"conformance.adapters.{module}.LARGEST_FILE", 2**21)
 
     def make(way, *, every=1, quota=2**30):
         command = shlex.join([sys.executable, "-P", miniatures.__file__, way, str(every)])
@@ -58,23 +58,23 @@ def miniature(tmp_path, monkeypatch):
 def test_what_is_no_answer_is_the_engines_error_and_it_can_be_started_again(miniature, way, said):
     engine = miniature(way)
     with pytest.raises(EngineFailed, match=said):
-        list(engine.run([JOB if way == "hang" else Job(CASE)]))
+        list(engine.run([REQUEST if way == "hang" else RunRequest(CASE)]))
     with pytest.raises(EngineFailed, match="it is not running"):
-        list(engine.run([JOB]))
+        list(engine.run([REQUEST]))
     engine.start()
 
 
 def test_a_full_temporary_folder_and_a_file_too_large_are_the_engines_errors(miniature):
     with pytest.raises(EngineFailed, match="it wrote more than 8,388,608 bytes into its temporary folder"):
-        list(miniature("fill", quota=2**23).run([JOB]))
+        list(miniature("fill", quota=2**23).run([REQUEST]))
     with pytest.raises(EngineFailed, match=r"exit code 1; on stderr: .*File too large"):
-        list(miniature("fill-one-file", quota=2**23).run([JOB]))
+        list(miniature("fill-one-file", quota=2**23).run([REQUEST]))
 
 
 def test_a_leaked_process_is_ended_even_in_a_session_of_its_own(miniature, monkeypatch):
     monkeypatch.setenv("LEAK", "4711")
     with pytest.raises(EngineFailed, match="it ended early, with exit code 0"):
-        list(miniature("leak").run([JOB]))
+        list(miniature("leak").run([REQUEST]))
     assert not [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"] == ["sleep", "4711"]]
 
 
@@ -83,13 +83,13 @@ def test_nothing_is_left_of_an_engines_temporary_folder(miniature, tmp_path, mon
     engine = miniature("fill", every=1, quota=2**23)
     assert list(tmp_path.glob("conformance-*"))
     with pytest.raises(EngineFailed):
-        list(engine.run([JOB]))
+        list(engine.run([REQUEST]))
     assert not list(tmp_path.glob("conformance-*"))
 
 
 def test_what_an_engine_says_of_itself_is_kept(miniature, tmp_path):
     with pytest.raises(EngineFailed):
-        list(miniature("last-words").run([JOB]))
+        list(miniature("last-words").run([REQUEST]))
     assert (tmp_path / "log").read_text() == "my last words \x07\n"
 
 
@@ -103,10 +103,10 @@ def test_a_command_that_is_not_there_cannot_be_run():
 
 
 def test_an_engine_in_python_behind_the_protocol_answers_as_it_does_without():
-    engine = Hosted("reference")
+    engine = SubprocessEngine("reference")
     described = engine.start()
     cases = list(corpus().values())
-    seen = list(engine.run([Job(case) for case in cases]))
+    seen = list(engine.run([RunRequest(case) for case in cases]))
     engine.stop()
     assert described.info.name == "reference"
     assert [each.case for each in seen] == [digest(case) for case in cases]

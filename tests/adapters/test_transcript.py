@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.hosted import Hosted
-from adapters.stdio import Stdio
-from adapters.transcript import LONGEST, Transcript, shown
+from conformance.adapters.stdio import Stdio
+from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.adapters.transcript import LONGEST, Transcript, shown
 from conformance.codec import read_case
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.errors import EngineFailed, Unwritable
 from tests import miniatures
 
@@ -29,7 +29,7 @@ def test_every_line_each_way_is_there_in_its_order_and_what_we_said_can_be_said_
     hears = Transcript(path)
     engine = Stdio([shlex.join([*COMMAND, "exit", "99"])], hears=hears)
     engine.start()
-    list(engine.run([Job(CASE)]))
+    list(engine.run([RunRequest(CASE)]))
     engine.stop()
     ways = [way for way, _ in lines(path)]
     assert ways[:4] == ["--", "->", "<-", "->"]
@@ -47,7 +47,7 @@ def test_what_would_move_a_cursor_is_escaped_and_a_failure_is_a_remark(tmp_path)
     engine = Stdio([shlex.join([*COMMAND, "garbage", "1"])], hears=Transcript(path))
     engine.start()
     with pytest.raises(EngineFailed):
-        list(engine.run([Job(CASE)]))
+        list(engine.run([RunRequest(CASE)]))
     assert "\x1b" not in path.read_text()
     assert ["<-", r"Hello \x1b[31m World"] in lines(path)
     assert lines(path)[-1][1].startswith("it printed what is no answer")
@@ -69,7 +69,7 @@ def test_a_transcript_is_written_over_nothing(tmp_path):
 
 def test_an_engine_in_python_has_one_too(tmp_path):
     hears = Transcript(tmp_path / "transcript")
-    engine = Hosted("reference", hears=hears)
+    engine = SubprocessEngine("reference", hears=hears)
     engine.start()
     engine.stop()
     assert [way for way, _ in lines(tmp_path / "transcript")] == ["--", "->", "<-", "->", "--"]

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from reports.html import write_report
+from conformance.reports.html import write_report
 from tests.browser.conftest import NARROW, WIDE, Tab
 from tests.reports.folders import campaign, several
 from tests.reports.test_hostile import HOSTILE, attacked

@@ -19,7 +19,7 @@ SIZES = st.builds(events.Size, *[st.integers(0, 9)] * 4)
 FINDINGS = st.lists(
     st.builds(
         Finding,
-        st.sampled_from([diagnosis for each in events.PROMISES.values() for diagnosis in each]),
+        st.sampled_from([diagnosis for each in events.GUARANTEES.values() for diagnosis in each]),
         TEXT,
         st.none() | st.integers(0, 9),
         st.none() | TEXT,
@@ -39,7 +39,7 @@ EVENTS = st.one_of(
     ),
     st.builds(
         events.Shrunk,
-        st.sampled_from(list(events.PROMISES)),
+        st.sampled_from(list(events.GUARANTEES)),
         NUMBERS,
         *[TEXT] * 3,
         RATES,

@@ -95,7 +95,7 @@ def test_ctrl_c_ends_at_once_cleans_up_and_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
     while not (out / "journal.jsonl").exists() or "cases" not in process.stderr.readline():
         assert process.poll() is None
-    while not any("adapters.serve" in " ".join(each.cmdline()) for each in descendants(process)):
+    while not any("conformance.adapters.serve" in " ".join(each.cmdline()) for each in descendants(process)):
         time.sleep(0.05)
     children = descendants(process)
     os.killpg(process.pid, signal.SIGINT)

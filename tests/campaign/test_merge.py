@@ -4,12 +4,12 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.reference import Reference
+from conformance.adapters.reference import Reference
 from conformance.campaign.merge import merged
 from conformance.codec import read_case
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases, corpus
 from conformance.judge import Conforms, judge
-from generators import cases, corpus
 
 
 @settings(max_examples=30)
@@ -24,7 +24,7 @@ def test_the_parts_are_all_there_and_run_as_one(given_cases):
             given_epochs = one.inputs[f"c{number}-{source}"]
             assert given_epochs[: case.epochs] == tuple(epochs)
             assert not any(given_epochs[case.epochs :])
-    (seen,) = Reference([]).run([Job(one)])
+    (seen,) = Reference([]).run([RunRequest(one)])
     assert isinstance(judge(one, seen), Conforms)
 
 

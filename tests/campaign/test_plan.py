@@ -10,7 +10,7 @@ from conformance.campaign.shrink import smallest
 from conformance.case import Kill
 from conformance.codec import digest
 from conformance.engine import Capabilities
-from generators import corpus
+from conformance.generators import corpus
 
 
 def test_the_corpus_comes_first_then_as_many_generated_cases_as_the_profile_says():
@@ -35,7 +35,7 @@ def test_a_quarter_of_the_cases_show_their_sinks_only():
     assert sum(each.sinks_only for each in planned) == len(planned) // 4
     for each in planned:
         graph = each.case.graph
-        assert each.job(1.0).streams == frozenset(graph.sinks if each.sinks_only else graph.streams)
+        assert each.request(1.0).streams == frozenset(graph.sinks if each.sinks_only else graph.streams)
 
 
 def test_a_plan_is_a_value_that_another_process_can_follow():

@@ -4,10 +4,10 @@ import pytest
 from attrs import evolve
 
 from conformance.campaign.certificate import epochs, meaning
-from conformance.campaign.events import PROMISES, Ended, Examined, GaveUp, Judged, Rate
+from conformance.campaign.events import GUARANTEES, Ended, Examined, GaveUp, Judged, Rate
 from conformance.campaign.tally import Tally
+from conformance.generators import corpus
 from conformance.judge.verdict import Finding
-from generators import corpus
 from tests.campaign.test_journal import began
 
 
@@ -27,7 +27,7 @@ def tally(*events):
 def test_a_hundred_that_conform_are_a_conforming_engine():
     found = tally(*(judged(n) for n in range(100)))
     assert found.verdict[0] == "conforms"
-    assert {found.promise(promise) for promise in PROMISES} == {"conforms"}
+    assert {found.guarantee_verdict(promise) for promise in GUARANTEES} == {"conforms"}
     assert meaning(found).startswith(
         "No violation in 100 generated cases with failures: with 95% confidence, below 3.0%"
     )
@@ -65,8 +65,8 @@ def test_without_any_failure_nothing_is_known_about_recovery():
 def test_a_violation_convicts_and_of_what_it_breaks_only():
     found = tally(judged(0), judged(1, "violates", "torn", "lost"), examined(1))
     assert found.verdict[0] == "violates"
-    assert {p for p in PROMISES if found.promise(p) == "violates"} == {"no loss", "atomic epochs"}
-    assert found.promise("order") == "conforms"
+    assert {p for p in GUARANTEES if found.guarantee_verdict(p) == "violates"} == {"no loss", "atomic epochs"}
+    assert found.guarantee_verdict("order") == "conforms"
     assert meaning(found) == ""
 
 
@@ -74,20 +74,20 @@ def test_a_violation_convicts_and_of_what_it_breaks_only():
 def test_a_stall_that_was_not_repeated_is_only_inconclusive(repeated):
     found = tally(judged(0), judged(1, "violates", "stalled"), examined(1, stall=repeated))
     assert found.counts() == {"conforms": 1, "inconclusive": 1}
-    assert found.promise("liveness") == "inconclusive"
+    assert found.guarantee_verdict("liveness") == "inconclusive"
 
 
 def test_one_stall_that_repeats_convicts_and_others_count_with_it():
     stalls = [judged(n, "violates", "stalled") for n in (1, 2, 3)]
     found = tally(judged(0), *stalls, examined(1, stall=True), examined(2), examined(3, stall=False))
     assert found.counts() == {"conforms": 1, "violates": 2, "inconclusive": 1}
-    assert found.promise("liveness") == "violates"
+    assert found.guarantee_verdict("liveness") == "violates"
 
 
 def test_a_safety_violation_beside_a_stall_convicts_without_it():
     found = tally(judged(0, "violates", "duplicated", "stalled"), examined(0, stall=False))
-    assert found.promise("no duplicates") == "violates"
-    assert found.promise("liveness") != "violates"
+    assert found.guarantee_verdict("no duplicates") == "violates"
+    assert found.guarantee_verdict("liveness") != "violates"
 
 
 def test_an_engine_that_was_given_up_is_in_error_unless_it_violates():
@@ -118,11 +118,13 @@ def test_messages_in_flight_that_snapshots_hold_are_counted_where_that_is_known(
 
 def test_the_guarantee_of_an_engine_is_what_all_its_cases_leave():
     right = [judged(n) for n in range(98)]
-    assert tally(*right).guarantee == "exactly-once"
+    assert tally(*right).delivery_guarantee == "exactly-once"
     doubled = judged(98, "violates", "duplicated")
-    assert tally(*right, doubled).guarantee == "at-least-once"
+    assert tally(*right, doubled).delivery_guarantee == "at-least-once"
     assert tally(*right, doubled).verdict[1].endswith("The strongest guarantee left is at-least-once.")
-    assert tally(*right, doubled, judged(99, "violates", "lost")).guarantee == "none"
-    assert tally(*(judged(n, "error") for n in range(9))).guarantee is None
+    assert tally(*right, doubled, judged(99, "violates", "lost")).delivery_guarantee == "none"
+    assert tally(*(judged(n, "error") for n in range(9))).delivery_guarantee is None
     # A stall that nobody has seen twice takes nothing away.
-    assert tally(*right, judged(98, "violates", "stalled"), examined(98, stall=False)).guarantee == "exactly-once"
+    assert (
+        tally(*right, judged(98, "violates", "stalled"), examined(98, stall=False)).delivery_guarantee == "exactly-once"
+    )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from conformance.codec import digest, read_case
-from generators import SITUATIONS, cases, collect
+from conformance.generators import SITUATIONS, cases, collect
 
 
 def test_writes_one_file_a_case_and_they_can_be_read(conformance, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.mutants import MUTANTS
+from conformance.adapters.mutants import MUTANTS
 from conformance.cli.shown import worst
 
 CASE = str(Path(__file__).parents[2] / "examples" / "incremental-average.json")
@@ -61,7 +61,7 @@ def test_an_unknown_engine_is_exit_2_and_lists_what_there_is(conformance):
 
 
 def test_an_engine_of_ones_own_is_imported_by_its_path(conformance):
-    code, out, _ = conformance("run", CASE, "python:adapters.reference:Reference")
+    code, out, _ = conformance("run", CASE, "python:conformance.adapters.reference:Reference")
     assert code == 0
     assert "conforms" in out
 
@@ -73,7 +73,7 @@ from conformance.observation import EngineInfo
 class Dead:
     def __init__(self, settings): pass
     def start(self): raise OSError("cannot connect")
-    def run(self, jobs): yield None
+    def run(self, requests): yield None
     def stop(self): raise ValueError
 
 class Silent(Dead):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.stdio import Stdio
+from conformance.adapters.stdio import Stdio
 from conformance.case import LONGEST_TEXT, Case, Crash, Graph, Restart, Task
 from conformance.cli.kit import COMMANDS
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.judge import Conforms, judge
 from conformance.programs import (
     LARGEST,
@@ -120,7 +120,7 @@ def test_its_programs_are_ours_also_after_crashes_and_restarts(kits, name, data)
     failures = data.draw(st.lists(crash | st.builds(Restart, st.integers(1, last)), max_size=3))
     failures.sort(key=lambda failure: (failure.epoch, isinstance(failure, Restart)))
     case = Case(Graph(("in",), (Task("task", ("in",), "out", program),)), {"in": given_epochs}, tuple(failures))
-    (seen,) = kits(name).run([Job(case)])
+    (seen,) = kits(name).run([RunRequest(case)])
     assert seen.observations[-1].streams["out"] == folded(program, given_epochs)
     assert [fired.failure for fired in seen.fired] == list(range(len(failures)))
     assert isinstance(judge(case, seen), Conforms)

@@ -46,7 +46,7 @@ def test_what_cannot_be_read_or_written_is_exit_2_and_says_what_to_do(conformanc
 
 
 def test_without_a_report_the_results_count_all_the_same(conformance, copy, monkeypatch):
-    monkeypatch.setattr("reports.folder.write_report", lambda *_: 1 / 0)
+    monkeypatch.setattr("conformance.reports.folder.write_report", lambda *_: 1 / 0)
     code, out, err = conformance("certify", "--resume", "--out", copy)
     assert code == 1, "it violates, and that comes first"
     assert "The HTML report could not be written: ZeroDivisionError" in err
@@ -56,7 +56,7 @@ def test_without_a_report_the_results_count_all_the_same(conformance, copy, monk
 
 
 def test_an_unwritable_report_is_no_conforming_exit(conformance, tmp_path, monkeypatch):
-    monkeypatch.setattr("reports.folder.REPORTS", ("no/such/folder.html",))
+    monkeypatch.setattr("conformance.reports.folder.REPORTS", ("no/such/folder.html",))
     code, _, err = conformance("certify", "reference", "--cases", "0", "--out", tmp_path / "out")
     assert code == 2
     assert "The results and the certificate are whole" in err

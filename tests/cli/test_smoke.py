@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from adapters.reference import Reference
+from conformance.adapters.reference import Reference
 from conformance.campaign.smoke import judged
 from conformance.campaign.trials import EACH, trials
-from conformance.engine import EVERYTHING, Capabilities, Job
+from conformance.engine import EVERYTHING, Capabilities, RunRequest
 from conformance.observation import Fired
 from conformance.programs import PROGRAMS
 from tests import miniatures
@@ -116,7 +116,7 @@ def test_an_engine_that_shows_its_failures_keeps_the_protocol_and_is_told_what_i
     ],
 )
 def test_what_is_wrong_with_how_it_starts_and_ends_is_told(conformance, monkeypatch, code, check, said):
-    monkeypatch.setattr("adapters.pipe.GRACE", 1.0)
+    monkeypatch.setattr("conformance.adapters.pipe.GRACE", 1.0)
     monkeypatch.setattr("conformance.campaign.smoke.Patience", lambda start: _impatient())  # noqa: ARG005
     left, out, _ = conformance("smoke", adapter(code), "--seconds", 0.5)
     assert left == 4
@@ -125,25 +125,25 @@ def test_what_is_wrong_with_how_it_starts_and_ends_is_told(conformance, monkeypa
 
 
 def _impatient():
-    from adapters.stdio import Patience  # noqa: PLC0415 - the class that the test replaces
+    from conformance.adapters.stdio import Patience  # noqa: PLC0415 - the class that the test replaces
 
     return Patience(start=3.0)
 
 
 def test_a_failure_has_evidence_happens_in_its_order_and_is_followed_by_an_observation():
     case = next(trial.case for trial in trials(EVERYTHING) if trial.name == "a failure, and the same again")
-    job = Job(case)
-    (seen,) = Reference([]).run([job])
-    assert judged(job, seen) is None
+    request = RunRequest(case)
+    (seen,) = Reference([]).run([request])
+    assert judged(request, seen) is None
     last = len(seen.observations)
-    wrong = judged(job, evolve(seen, fired=(Fired(1, 1, "it died"), Fired(0, last, ""))))
+    wrong = judged(request, evolve(seen, fired=(Fired(1, 1, "it died"), Fired(0, last, ""))))
     assert wrong.standing == "wrong"
     assert wrong.because == (
         "a failure fires once, and in the order of the case",
         "there has to be an observation after every failure",
         "it does not say how it knows that a failure has happened: `evidence` is empty",
     )
-    assert "these did not fire: 0, 1" in judged(job, evolve(seen, fired=())).because[0]
+    assert "these did not fire: 0, 1" in judged(request, evolve(seen, fired=())).because[0]
 
 
 def test_as_json_a_check_is_a_line_with_all_that_was_said(conformance):

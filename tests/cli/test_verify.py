@@ -9,7 +9,7 @@ import pytest
 
 from conformance.campaign.certificate import written
 from conformance.campaign.results import Results
-from generators import corpus
+from conformance.generators import corpus
 
 pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("somewhere")]
 

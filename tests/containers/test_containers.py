@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from adapters import leftovers
-from adapters.flink import image
-from adapters.guard import identity
-from adapters.hosted import Hosted
+from conformance.adapters import orphans
+from conformance.adapters.flink import image
+from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.adapters.supervisor import identity
 from conformance.case import PHASES, Partition
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.errors import EngineUnavailable
+from conformance.generators import corpus
 from conformance.judge import Budget, Conforms, judge
-from generators import corpus
 from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
 
 pytestmark = pytest.mark.containers
@@ -30,7 +30,7 @@ def docker():
         image.check()
     except EngineUnavailable as why:
         pytest.skip(str(why))
-    from adapters.flink.containers import docker_client  # noqa: PLC0415 - it was there to be found
+    from conformance.adapters.flink.containers import docker_client  # noqa: PLC0415 - it was there to be found
 
     return docker_client()
 
@@ -52,7 +52,7 @@ def networks_of(docker, owner):
 def test_containers_have_no_rights_and_see_nothing_but_the_engines_folder(flink, docker):
     _, description = flink
     assert description.capabilities.failures == {"crash", "restart", "kill", "partition"}
-    found = containers_of(docker, leftovers.owner())
+    found = containers_of(docker, orphans.owner())
     assert len(found) == 4
     published = []
     for container in found:
@@ -73,9 +73,9 @@ def test_containers_have_no_rights_and_see_nothing_but_the_engines_folder(flink,
 
 
 def test_the_networks_are_their_own_and_workers_are_on_one_that_leads_nowhere(flink, docker):  # noqa: ARG001
-    networks = {network.name: network for network in networks_of(docker, leftovers.owner())}
+    networks = {network.name: network for network in networks_of(docker, orphans.owner())}
     assert sorted(network.attrs["Internal"] for network in networks.values()) == [False, True]
-    for container in containers_of(docker, leftovers.owner()):
+    for container in containers_of(docker, orphans.owner()):
         joined = container.attrs["NetworkSettings"]["Networks"]
         assert set(joined) <= set(networks)
         if "coordinator" not in container.name:
@@ -86,7 +86,7 @@ def test_the_networks_are_their_own_and_workers_are_on_one_that_leads_nowhere(fl
 def test_cases_without_kills_conform(flink):
     engine, _ = flink
     given = [case for case in corpus().values() if {each.kind for each in case.failures} <= {"crash"}][:6]
-    for case, seen in zip(given, engine.run([Job(case, seconds=300) for case in given]), strict=True):
+    for case, seen in zip(given, engine.run([RunRequest(case, seconds=300) for case in given]), strict=True):
         assert seen.end == "completed", seen.message
         assert len(seen.fired) == len(case.failures)
         assert isinstance(judge(case, seen, Budget(steps=150_000)), Conforms)
@@ -113,8 +113,8 @@ def test_a_worker_is_cut_off_its_network_and_joins_it_again(flink, seconds):
 
 SUITE = """
 import sys
-from adapters.hosted import Hosted
-engine = Hosted("flink:containers")
+from conformance.adapters.subprocess_engine import SubprocessEngine
+engine = SubprocessEngine("flink:containers")
 engine.start()
 print("ready", flush=True)
 try:
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_a_run_that_is_interrupted_or_killed(docker, tmp_path
         owner = (folder / ".owner").read_text()
         assert left(docker, owner, tmp_path) == (4, 2, volumes, 1)
         suite.send_signal(way)
-    # The guard goes on for as long as it takes.
+    # The supervisor goes on for as long as it takes.
     until = time.monotonic() + 60
     while left(docker, owner, tmp_path) != (0, 0, volumes, 0) and time.monotonic() < until:
         time.sleep(0.1)
@@ -157,13 +157,13 @@ def test_what_is_left_when_even_the_guard_is_killed_the_next_run_removes(docker,
     with suite_in(tmp_path, SUITE) as suite:
         (folder,) = tmp_path.glob("conformance-*/")
         owner = (folder / ".owner").read_text()
-        guard = int(owner.split("/")[1])
-        assert identity(guard) == owner
-        os.kill(guard, signal.SIGKILL)
+        supervisor = int(owner.split("/")[1])
+        assert identity(supervisor) == owner
+        os.kill(supervisor, signal.SIGKILL)
         suite.kill()
     assert left(docker, owner, tmp_path)[3] == 1
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    engine = Hosted("flink:containers")
+    engine = SubprocessEngine("flink:containers")
     engine.start()
     try:
         assert left(docker, owner, tmp_path)[:3] == (0, 0, volumes)

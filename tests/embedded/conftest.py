@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from adapters.hosted import Hosted
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.cli import main
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import corpus
 from conformance.judge import judge
-from generators import corpus
 
 
 @pytest.fixture(scope="module")
@@ -20,13 +20,13 @@ def runs():
 
     def run(word, cases):
         if word not in engines:
-            engines[word] = Hosted(word), None
+            engines[word] = SubprocessEngine(word), None
             engines[word] = engines[word][0], engines[word][0].start()
         engine, description = engines[word]
         assert not [beyond for case in cases for beyond in description.capabilities.unsupported(case)]
         seen = []
         for start in range(0, len(cases), description.batch):
-            seen += engine.run([Job(case) for case in cases[start : start + description.batch]])
+            seen += engine.run([RunRequest(case) for case in cases[start : start + description.batch]])
         return [(each, judge(case, each)) for case, each in zip(cases, seen, strict=True)]
 
     yield run

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from adapters.bytewax import BytewaxEngine
-from adapters.bytewax import store as recovery
-from adapters.pathway import PathwayEngine
-from adapters.pathway import store as persistence
-from adapters.pathway.library import NOTES, OUTPUT, STORE, Pathway
+from conformance.adapters.bytewax import BytewaxEngine
+from conformance.adapters.bytewax import store as recovery
+from conformance.adapters.pathway import PathwayEngine
+from conformance.adapters.pathway import store as persistence
+from conformance.adapters.pathway.library import NOTES, OUTPUT, STORE, Pathway
 from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine
 
 
@@ -137,7 +137,7 @@ def test_settings_are_named_and_others_refused():
 
 @pytest.mark.parametrize(("make", "name"), [(BytewaxEngine, "bytewax"), (PathwayEngine, "pathway")])
 def test_who_has_not_installed_it_is_told_how_and_for_which_pythons(make, name, monkeypatch):
-    monkeypatch.setattr("adapters.embedded.version", missing)
+    monkeypatch.setattr("conformance.adapters.embedded.version", missing)
     engine = make([])
     with pytest.raises(EngineUnavailable, match=rf"{name} is not installed.*pip install .*\[{name}\].*Python 3"):
         engine.start()

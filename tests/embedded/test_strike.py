@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.embedded.attempt import Attempt
-from adapters.embedded.strike import Injected, strike
+from conformance.adapters.embedded.attempt import Attempt
+from conformance.adapters.embedded.strike import Injected, strike
 from conformance.case import BORDER, Case, Crash, Graph, Kill, Restart, Task
 from conformance.programs import Sum
 
@@ -18,7 +18,7 @@ def case(*failures):
 def killed(monkeypatch):
     """SIGKILL, noted instead of sent."""
     sent = []
-    monkeypatch.setattr("adapters.embedded.strike.os.kill", lambda pid, number: sent.append((pid, number)))
+    monkeypatch.setattr("conformance.adapters.embedded.strike.os.kill", lambda pid, number: sent.append((pid, number)))
     return sent
 
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from attrs import evolve
 
-from adapters.flink import Flink
+from conformance.adapters.flink import Flink
 from conformance.case import Crash, Kill
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import corpus
 from conformance.judge import Budget, Conforms, judge
-from generators import corpus
 
 CASE = evolve(corpus()["paper-observed-execution"], failures=(), holds=())
 
@@ -40,7 +40,7 @@ def failing(target, phase):
 
 def seen_of(engine, case, seed=0):
     """What was seen of a case, which conforms, and whose failures have all struck."""
-    (seen,) = engine.run([Job(case, seconds=300, seed=seed)])
+    (seen,) = engine.run([RunRequest(case, seconds=300, seed=seed)])
     assert seen.end == "completed", seen.message
     assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), seen.fired
     verdict = judge(case, seen, Budget(steps=150_000))

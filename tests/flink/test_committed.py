@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.flink.committed import Committed
+from conformance.adapters.flink.committed import Committed
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from adapters.hosted import Hosted
-from conformance.engine import Job
+from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.engine import RunRequest
+from conformance.generators import cases
+from conformance.generators.collect import collect
+from conformance.generators.sizes import Size
 from conformance.judge import Budget, Conforms, judge
-from generators import cases
-from generators.collect import collect
-from generators.sizes import Size
 
 pytestmark = pytest.mark.flink
 
@@ -18,7 +18,7 @@ NUMBER = 10
 
 def test_flink_and_spark_show_what_the_model_shows():
     with ExitStack() as stack:
-        engines = [Hosted(word) for word in ("reference", "flink", "spark")]
+        engines = [SubprocessEngine(word) for word in ("reference", "flink", "spark")]
         for engine in engines:
             stack.callback(engine.stop)
         described = [engine.start() for engine in engines]
@@ -30,7 +30,7 @@ def test_flink_and_spark_show_what_the_model_shows():
             for case in collect(cases(capabilities=common, size=Size(inputs=inputs)), number=NUMBER, seed=4)
         ]
         assert sum(bool(case.failures) for case in chosen) >= NUMBER / 2
-        shown = [list(engine.run([Job(case, seconds=300) for case in chosen])) for engine in engines]
+        shown = [list(engine.run([RunRequest(case, seconds=300) for case in chosen])) for engine in engines]
         for number, (case, *seen) in enumerate(zip(chosen, *shown, strict=True)):
             for each in seen:
                 assert isinstance(judge(case, each, Budget(steps=150_000)), Conforms), (case, each)

@@ -10,13 +10,13 @@ import psutil
 import pytest
 from attrs import evolve
 
-from adapters.hosted import Hosted
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.branches import split
 from conformance.case import Crash, Restart
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases, corpus
+from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, Violates, judge
-from generators import cases, corpus
-from generators.collect import collect
 
 pytestmark = pytest.mark.flink
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.flink
 @contextmanager
 def running(*settings):
     """Flink in a process of its own, as always: there is one JVM that builds jobs in a process, and one only."""
-    engine = Hosted(":".join(["flink", *filter(None, [",".join(settings)])]))
+    engine = SubprocessEngine(":".join(["flink", *filter(None, [",".join(settings)])]))
     try:
         yield engine, engine.start()
     finally:
@@ -40,7 +40,7 @@ def flink():
 
 def judged(engine, given_cases):
     """What Flink let be seen of cases, judged; every failure has happened, and was looked at afterwards."""
-    jobs = [Job(case, seconds=120) for case in given_cases]
+    jobs = [RunRequest(case, seconds=120) for case in given_cases]
     for case, seen in zip(given_cases, engine.run(jobs), strict=True):
         assert seen.end == "completed", (case, seen.message)
         assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
@@ -133,7 +133,7 @@ def test_every_other_setting_conforms(setting):
     with running(setting) as (engine, description):
         given_cases = drawn(description, 16, seed=5)
         assert any(case.failures for case in given_cases)
-        jobs = [description.suited(Job(case, seconds=120)) for case in given_cases]
+        jobs = [description.suited(RunRequest(case, seconds=120)) for case in given_cases]
         for job, seen in zip(jobs, engine.run(jobs), strict=True):
             assert seen.end == "completed", seen.message
             assert isinstance(judge(job.case, seen, Budget(steps=150_000)), Conforms), job.case

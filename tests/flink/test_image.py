@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.flink import Flink, image
+from conformance.adapters.flink import Flink, image
 from conformance.errors import EngineUnavailable
 
 

@@ -34,7 +34,7 @@ class Gateway:
 def test_a_name_is_asked_for_once_and_means_the_same_ever_after():
     from py4j.java_gateway import JavaClass  # noqa: PLC0415
 
-    from adapters.flink.names import remember  # noqa: PLC0415
+    from conformance.adapters.flink.names import remember  # noqa: PLC0415
 
     asked = Jvm()
     gateway = Gateway(asked)

@@ -9,13 +9,13 @@ import psutil
 import pytest
 from attrs import evolve
 
-from adapters import leftovers
-from adapters.guard import OWNER, identity
+from conformance.adapters import orphans
+from conformance.adapters.supervisor import OWNER, identity
 from conformance.case import PHASES, Crash, Kill, Partition
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases, corpus
+from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, judge
-from generators import cases, corpus
-from generators.collect import collect
 from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
 
 pytestmark = pytest.mark.flink
@@ -43,7 +43,7 @@ def test_it_is_a_zookeeper_a_coordinator_and_two_workers_and_all_listen_on_loopb
     _, description = flink
     assert description.capabilities.failures == {"crash", "restart", "kill"}
     assert description.capabilities.unsupported(evolve(CASE, failures=(Partition("worker", 1, 1),)))
-    parts = java_of(leftovers.owner())
+    parts = java_of(orphans.owner())
     assert len(parts) == 4
     listening = [each.laddr.ip for part in parts for each in part.net_connections("inet") if each.status == "LISTEN"]
     assert listening
@@ -53,7 +53,7 @@ def test_it_is_a_zookeeper_a_coordinator_and_two_workers_and_all_listen_on_loopb
 def test_cases_without_kills_conform(flink):
     engine, _ = flink
     given = [case for case in corpus().values() if all(isinstance(each, Crash) for each in case.failures)][:6]
-    for case, seen in zip(given, engine.run([Job(case, seconds=300) for case in given]), strict=True):
+    for case, seen in zip(given, engine.run([RunRequest(case, seconds=300) for case in given]), strict=True):
         assert seen.end == "completed", seen.message
         assert len(seen.fired) == len(case.failures)
         assert isinstance(judge(case, seen, Budget(steps=150_000)), Conforms)
@@ -62,11 +62,11 @@ def test_cases_without_kills_conform(flink):
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("standby", ["with a standby", "without a standby"])
 def test_a_worker_is_killed_in_every_phase_with_and_without_a_standby(flink, phase, standby):
-    from adapters.flink.violence import has_standby  # noqa: PLC0415 - only here is Flink there for sure
+    from conformance.adapters.flink.violence import has_standby  # noqa: PLC0415 - only here is Flink there for sure
 
     engine, _ = flink
     case = failing("worker", phase)
-    seed = next(seed for seed in count() if has_standby(Job(case, seed=seed)) == (standby == "with a standby"))
+    seed = next(seed for seed in count() if has_standby(RunRequest(case, seed=seed)) == (standby == "with a standby"))
     told = seen_of(engine, case, seed).fired[-1].evidence
     assert re.fullmatch(rf"SIGKILL of worker-\d+ \(process \d+\), {standby}, when {EVIDENCE[phase]}", told), told
 
@@ -100,7 +100,7 @@ def test_generated_cases_with_kills_conform(flink):
 
 SUITE = """
 import sys
-from adapters.flink import Flink
+from conformance.adapters.flink import Flink
 engine = Flink(["processes"])
 engine.start()
 print("ready", flush=True)
@@ -128,5 +128,5 @@ def test_nothing_is_left_of_a_run_that_is_interrupted_and_the_next_removes_what_
     if way == signal.SIGINT:
         assert count_left(its, tmp_path) == (0, 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    leftovers.remove()
+    orphans.remove()
     assert count_left(its, tmp_path) == (0, 0)

@@ -3,11 +3,11 @@
 from attrs import evolve
 from hypothesis import given
 
-from adapters.flink.schedule import TOGETHER, gets_ahead, groups, independent, waits
+from conformance.adapters.flink.schedule import TOGETHER, gets_ahead, groups, independent, waits
 from conformance.case import Case, Crash, Graph, Hold, Restart, Task
-from conformance.engine import Capabilities, Job
+from conformance.engine import Capabilities, RunRequest
+from conformance.generators import cases
 from conformance.programs import Count
-from generators import cases
 
 CHAIN = Graph(
     ("a", "b"),
@@ -20,7 +20,7 @@ CHAIN = Graph(
 
 
 def job(*failures, holds=(), epochs=3):
-    return Job(Case(CHAIN, {"a": ((1,),) * epochs, "b": ((2,),) * epochs}, failures, holds))
+    return RunRequest(Case(CHAIN, {"a": ((1,),) * epochs, "b": ((2,),) * epochs}, failures, holds))
 
 
 def test_cases_that_only_crash_share_jobs_as_few_as_will_do_and_each_of_them_as_large_as_the_others():
@@ -49,7 +49,7 @@ def test_a_case_that_holds_and_crashes_is_alone_as_its_sources_are_ahead_when_it
 
 @given(cases(capabilities=Capabilities(failures=["crash", "restart"])))
 def test_every_case_is_run_once_and_held_where_it_says(case):
-    asked = Job(case)
+    asked = RunRequest(case)
     assert [each for group in groups([asked]) for each in group.jobs] == [asked]
     held = {(name, epoch) for name, at in waits(asked).items() for epoch in at.begins}
     assert held == {(hold.task, hold.epoch) for hold in case.holds}
@@ -57,15 +57,15 @@ def test_every_case_is_run_once_and_held_where_it_says(case):
 
 @given(cases(capabilities=Capabilities(failures=["crash"])))
 def test_where_sources_get_ahead_somebody_is_late_in_every_epoch_but_the_last(case):
-    late = {epoch for at in waits(Job(case)).values() for epoch in at.begins | at.borders}
-    if gets_ahead(Job(case)):
+    late = {epoch for at in waits(RunRequest(case)).values() for epoch in at.begins | at.borders}
+    if gets_ahead(RunRequest(case)):
         assert late >= set(range(1, case.epochs))
 
 
 @given(cases(capabilities=Capabilities(failures=["crash"])))
 def test_who_is_late_stays_so_when_events_and_failures_are_taken_away(case):
     bare = evolve(case, failures=(), inputs={source: ((),) * len(epochs) for source, epochs in case.inputs.items()})
-    assert waits(Job(bare)) == waits(Job(case))
+    assert waits(RunRequest(bare)) == waits(RunRequest(case))
 
 
 def test_what_stands_below_a_task_that_is_held_depends_on_it():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.flink.setup import set_up
+from conformance.adapters.flink.setup import set_up
 from conformance.errors import UnknownEngine
 
 

@@ -3,9 +3,9 @@
 import pytest
 from attrs import evolve
 
-from adapters.flink.desk import Desk, Progress
+from conformance.adapters.flink.control import Desk, Progress
 from conformance.case import Crash, Kill, Partition
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from tests.flink.struck import CASE
 
 pytestmark = pytest.mark.flink
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.flink
 
 def violence(tmp_path, *failures, struck=0):
     """Of a case with these failures, so many of which have struck; there is no cluster, and nobody needs it."""
-    from adapters.flink.checkpoints import Checkpoints  # noqa: PLC0415 - only here is Flink there for sure
-    from adapters.flink.committed import Committed  # noqa: PLC0415
-    from adapters.flink.job import placed  # noqa: PLC0415
-    from adapters.flink.violence import Violence  # noqa: PLC0415
+    from conformance.adapters.flink.checkpoints import Checkpoints  # noqa: PLC0415 - only here is Flink there for sure
+    from conformance.adapters.flink.committed import Committed  # noqa: PLC0415
+    from conformance.adapters.flink.job import placed  # noqa: PLC0415
+    from conformance.adapters.flink.violence import Violence  # noqa: PLC0415
 
-    job = Job(evolve(CASE, failures=failures))
+    job = RunRequest(evolve(CASE, failures=failures))
     desk = Desk(str(tmp_path), 0)
     there = placed(desk, job, {}, parallel=False)
     made = Violence(job, there, Progress(desk), None, Checkpoints(None, Committed(tmp_path)))
@@ -53,10 +53,10 @@ def test_nothing_waits_for_a_kill_in_recovery_that_has_nothing_to_recover_from(t
 
 
 def test_a_standby_is_there_only_for_those_whose_workers_are_killed():
-    from adapters.flink.violence import has_standby  # noqa: PLC0415
+    from conformance.adapters.flink.violence import has_standby  # noqa: PLC0415
 
     def share(failure):
-        return sum(has_standby(Job(evolve(CASE, failures=(failure,)), seed=seed)) for seed in range(200)) / 200
+        return sum(has_standby(RunRequest(evolve(CASE, failures=(failure,)), seed=seed)) for seed in range(200)) / 200
 
     assert share(Kill("coordinator", 1)) == share(Crash("first", 1, 0)) == 0
     assert 0.3 < share(Kill("worker", 1)) < 0.7

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from conformance.case import FAILURES, Case, Crash, Graph, Hold, Kill, Restart, Task
 from conformance.codec import decode_case, digest, encode_case
 from conformance.engine import Capabilities
-from conformance.model.execution import run
-from conformance.programs import PROGRAMS, Digest
-from generators import (
+from conformance.generators import (
     DEEP,
     SITUATIONS,
     Numbered,
@@ -27,6 +25,8 @@ from generators import (
     programs,
     situations,
 )
+from conformance.model.execution import run
+from conformance.programs import PROGRAMS, Digest
 
 GRAPH = Graph(
     ("a", "b"),
@@ -68,7 +68,7 @@ def test_another_seed_gives_other_cases(thousand):
 
 def test_the_same_seed_gives_the_same_cases_in_every_process(thousand):
     script = (
-        "from generators import cases, collect; from conformance.codec import digest\n"
+        "from conformance.generators import cases, collect; from conformance.codec import digest\n"
         "print(*[digest(case) for case in collect(cases(), number=50, seed=0)])"
     )
     for hash_seed in ("1", "2"):

@@ -3,10 +3,10 @@
 import pytest
 
 from conformance.codec import digest
+from conformance.generators import SITUATIONS, corpus, situations
 from conformance.model.execution import run
 from conformance.model.explore import out_of
 from conformance.model.snapshot import gce
-from generators import SITUATIONS, corpus, situations
 
 CORPUS = corpus()
 

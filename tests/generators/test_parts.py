@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from conformance.campaign.shrink import smallest
 from conformance.case import Crash
-from generators import DEEP, cases, collect, corpus, parts
-from generators.parts import ALL_OF_IT
+from conformance.generators import DEEP, cases, collect, corpus, parts
+from conformance.generators.parts import ALL_OF_IT
 
 
 def test_all_parts_of_a_case_are_the_case():

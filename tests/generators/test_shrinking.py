@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 
 from conformance.case import Case, Crash, Graph, Kill, Partition, Restart, Task
+from conformance.generators import cases, situations
 from conformance.programs import Average, Batch, Digest
-from generators import cases, situations
 
 SETTINGS = settings(
     max_examples=5_000,

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from conformance.case import Case, Graph, Task
 from conformance.errors import Malformed
+from conformance.generators import cases as generated
 from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
-from conformance.judge.verdict import Finding, guarantee
+from conformance.judge.verdict import Finding, delivery_guarantee
 from conformance.judge.witness import Unproven
 from conformance.model.configuration import initial
 from conformance.model.execution import Randomly, execution, run
@@ -15,7 +16,6 @@ from conformance.model.explore import explore
 from conformance.model.snapshot import observed
 from conformance.model.trace import configurations
 from conformance.programs import Average, Count, Digest, Distinct, Repeat, Sum
-from generators import cases as generated
 from tests.judge.shown import CHAIN, RIGHT, diagnosis, seen
 from tests.small import cases, graphs
 
@@ -226,7 +226,7 @@ def test_running_out_of_budget_is_inconclusive():
     ],
 )
 def test_the_strongest_guarantee_that_is_left(found, left):
-    assert guarantee(tuple(Finding(each, "") for each in found)) == left
+    assert delivery_guarantee(tuple(Finding(each, "") for each in found)) == left
 
 
 def test_a_verdict_that_cannot_prove_itself_is_a_bug_of_ours(monkeypatch):

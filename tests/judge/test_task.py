@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.judge.ordering import NoOrdering, Ordering
 from conformance.judge.task import ways
-from conformance.judge.way import Stuck, Way
 from conformance.programs import Average, Batch, Count, Digest, Distinct, KeyedSum, Map, Repeat, Sum
 from tests.judge.brute import common, orders, outcome, outcomes
 from tests.small import PROGRAMS
@@ -43,10 +43,10 @@ def check(question):
     answer = ways(program, state, inputs, output)
     possible = outcomes(program, state, inputs)
     ends = {end for emitted, end in possible if emitted == output}
-    if isinstance(answer, Way):
+    if isinstance(answer, Ordering):
         assert outcome(program, state, inputs, answer.order) == (output, answer.state)
         assert ends == {answer.state}, "one order is enough"
-    elif isinstance(answer, Stuck):
+    elif isinstance(answer, NoOrdering):
         assert ends == set()
         furthest = max(common(emitted, output) for emitted, _ in possible)
         assert answer.position == furthest
@@ -80,24 +80,24 @@ def test_every_program_accepts_what_it_did_itself(program):
         output, state = outcome(program, program.initial, inputs, order)
         answer = ways(program, program.initial, inputs, output)
         if answer is not None:
-            assert isinstance(answer, Way)
+            assert isinstance(answer, Ordering)
             assert outcome(program, program.initial, inputs, answer.order) == (output, state)
 
 
 @pytest.mark.parametrize(
     ("program", "output", "stuck"),
     [
-        (Sum(), (1, 4, 9), Stuck(1, (3, 5))),
-        (Digest(), (7,), Stuck(0, (219, 222))),
-        (Count(), (1, 2, 4), Stuck(2, (3,))),
-        (Count(), (1, 2), Stuck(2, (3,))),
-        (Count(), (1, 2, 3, 4), Stuck(3)),
-        (Map(1, 0), (1, 2, 3), Stuck(2, (4,))),
-        (Repeat(2), (1, 1, 2, 4), Stuck(3, (2,))),
-        (Distinct(), (1, 4, 3), Stuck(2, (2,))),
-        (Batch(2), (4,), Stuck(0, (3, 5))),
-        (Average(), (1, 1, 3), Stuck(2, (2,))),
-        (KeyedSum(2), (1, 1, 2), Stuck(1, (2, 4))),
+        (Sum(), (1, 4, 9), NoOrdering(1, (3, 5))),
+        (Digest(), (7,), NoOrdering(0, (219, 222))),
+        (Count(), (1, 2, 4), NoOrdering(2, (3,))),
+        (Count(), (1, 2), NoOrdering(2, (3,))),
+        (Count(), (1, 2, 3, 4), NoOrdering(3)),
+        (Map(1, 0), (1, 2, 3), NoOrdering(2, (4,))),
+        (Repeat(2), (1, 1, 2, 4), NoOrdering(3, (2,))),
+        (Distinct(), (1, 4, 3), NoOrdering(2, (2,))),
+        (Batch(2), (4,), NoOrdering(0, (3, 5))),
+        (Average(), (1, 1, 3), NoOrdering(2, (2,))),
+        (KeyedSum(2), (1, 1, 2), NoOrdering(1, (2, 4))),
     ],
     ids=repr,
 )

@@ -5,18 +5,18 @@ import json
 import pytest
 from attrs import evolve
 
-from adapters.mutants import MUTANTS, ODD
+from conformance.adapters.mutants import MUTANTS, ODD
 from conformance.campaign.merge import merged
 from conformance.case import Case, Graph, Task
 from conformance.codec import digest, write_case
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases, collect
 from conformance.judge import Conforms, Inconclusive, Violates, judge
 from conformance.model.execution import run
 from conformance.model.snapshot import observed
 from conformance.observation import Observation, Observations
 from conformance.pipeline.writer import write
 from conformance.programs import Average, Batch, Count, Digest, Distinct, Filter, KeyedSum, Map, Repeat, Sum
-from generators import cases, collect
 
 # Spark's gateway closes its sockets when it likes.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -60,7 +60,7 @@ def changed(seen, stream, epoch, position, event):
 @pytest.mark.parametrize("name", ["plain", "overtakes-the-border", "state-without-inputs", "appended-on-replay"])
 def test_an_engine_gets_the_same_verdict_and_findings(answer, tmp_path, name):
     case = batch(8, seed=4)
-    seen = (MUTANTS | ODD)[name](Job(case, frozenset(case.graph.streams), seed=1)).run()
+    seen = (MUTANTS | ODD)[name](RunRequest(case, frozenset(case.graph.streams), seed=1)).run()
     expected = judge(case, seen)
     assert not isinstance(expected, Inconclusive)
     assert same(answer(write(tmp_path, case, seen)), expected)

@@ -9,18 +9,18 @@ from conformance.campaign.events import Judged
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import trials
-from conformance.campaign.session import Order, certify, proceed
+from conformance.campaign.session import CampaignConfig, certify, proceed
 from conformance.cli.explore import explored
+from conformance.generators import corpus
+from conformance.generators.collect import Numbered
 from conformance.pipeline.slices import OnCluster
 from conformance.pipeline.work import Cluster, WorkFailed, sliced
-from generators import corpus
-from generators.collect import Numbered
-from reports.folder import finish
+from conformance.reports.folder import finish
 
 # Spark's gateway closes its sockets when it likes.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-ORDER = Order(cases=40, seed=7, shrink_runs=20)
+ORDER = CampaignConfig(cases=40, seed=7, shrink_runs=20)
 
 
 @pytest.fixture

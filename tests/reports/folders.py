@@ -5,15 +5,15 @@ from pathlib import Path
 
 from attrs import evolve
 
-from adapters.mutants import MUTANTS
-from adapters.reference import Reference
+from conformance.adapters.mutants import MUTANTS
+from conformance.adapters.reference import Reference
 from conformance.campaign.counterexample import size
 from conformance.campaign.events import Ended, Examined, Judged, Measured, Rate, Shrunk, broken_by
 from conformance.campaign.judging import outcome
 from conformance.campaign.plan import Plan, versions
 from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.codec import digest, write_text
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from tests.campaign.test_journal import began
 
 NAMES = ("paper-observed-execution", "paper-incremental-average", "unequal-diamond", "in-flight-kept", "empty-epochs")
@@ -22,8 +22,8 @@ NAMES = ("paper-observed-execution", "paper-incremental-average", "unequal-diamo
 def run(word, case):
     """One run of the reference or of a mutant."""
     if word.startswith("mutant:"):
-        return MUTANTS[word.removeprefix("mutant:")](Job(case)).run()
-    (seen,) = Reference([]).run([Job(case)])
+        return MUTANTS[word.removeprefix("mutant:")](RunRequest(case)).run()
+    (seen,) = Reference([]).run([RunRequest(case)])
     return seen
 
 

@@ -4,21 +4,21 @@ from attrs import evolve
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adapters.reference import Reference
-from conformance.engine import Job
+from conformance.adapters.reference import Reference
+from conformance.engine import RunRequest
+from conformance.generators import cases
 from conformance.judge import Conforms, judge
 from conformance.model.configuration import Rule, initial
 from conformance.model.snapshot import observed
 from conformance.model.trace import last
 from conformance.observation import Observation
-from generators import cases
-from reports.alignment import aligned
-from reports.closest import closest
+from conformance.reports.alignment import aligned
+from conformance.reports.closest import closest
 from tests.engines import spoilt
 
 
 def seen_of(case):
-    (seen,) = Reference([]).run([Job(case)])
+    (seen,) = Reference([]).run([RunRequest(case)])
     return seen
 
 

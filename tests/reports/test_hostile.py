@@ -16,8 +16,8 @@ from conformance.codec import digest
 from conformance.engine import Capabilities, Description
 from conformance.judge.verdict import Finding
 from conformance.observation import EngineInfo, Fired, Observations
-from reports.html import render
-from reports.view import report
+from conformance.reports.html import render
+from conformance.reports.view import report
 from tests.campaign.test_journal import began
 from tests.reports.folders import run
 from tests.reports.page import Page

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
-from conformance.campaign.events import PROMISES, GaveUp, Judged
+from conformance.campaign.events import GUARANTEES, GaveUp, Judged
 from conformance.errors import Malformed, Unreadable
-from generators import corpus
-from reports.html import render, write_report
-from reports.view import report
+from conformance.generators import corpus
+from conformance.reports.html import render, write_report
+from conformance.reports.view import report
 from tests.reports.folders import campaign, several
 from tests.reports.page import Page
 
@@ -59,7 +59,7 @@ def test_a_counterexample_says_who_is_held_back(tmp_path):
 
 def test_a_broken_promise_links_to_its_counterexample(broken):
     found = page(broken)
-    place = list(PROMISES).index("no duplicates")
+    place = list(GUARANTEES).index("no duplicates")
     anchor = f"x-mutant-appended-on-replay-{place}"
     assert f"#{anchor}" in found.links()
     assert anchor in found.ids()
@@ -162,10 +162,10 @@ def test_an_engine_that_was_given_up_is_in_error(tmp_path):
 
 def test_many_cases_have_brief_diagrams_and_very_many_none(broken, monkeypatch):
     whole = len(render(report(broken)))
-    monkeypatch.setattr("reports.details.HOVERED", 0)
+    monkeypatch.setattr("conformance.reports.details.HOVERED", 0)
     brief = len(render(report(broken)))
-    monkeypatch.setattr("reports.details.DRAWN", 0)
-    monkeypatch.setattr("reports.details.TOLD", 0)
+    monkeypatch.setattr("conformance.reports.details.DRAWN", 0)
+    monkeypatch.setattr("conformance.reports.details.TOLD", 0)
     assert len(render(report(broken))) < brief < whole
 
 

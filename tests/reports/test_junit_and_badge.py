@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.campaign.events import PROMISES
+from conformance.campaign.events import GUARANTEES
 from conformance.campaign.tally import Tally
 from conformance.judge.verdict import Finding
-from reports import badge
-from reports.junit import junit
+from conformance.reports import badge
+from conformance.reports.junit import junit
 from tests.campaign.test_journal import began
 from tests.campaign.test_tally import examined, judged
 
@@ -45,7 +45,7 @@ def test_whatever_an_engine_said_the_files_are_well_formed(said):
 
 def test_promises_are_tests_and_so_are_cases_and_no_doubt_reads_as_a_pass():
     first, second = parsed(junit(hostile("x")))
-    assert [test.get("name") for test in first] == list(PROMISES)
+    assert [test.get("name") for test in first] == list(GUARANTEES)
     assert (first.get("tests"), first.get("failures"), first.get("errors")) == ("7", "1", "6")
     assert (second.get("failures"), second.get("errors"), second.get("skipped")) == ("1", "1", "1")
     assert not parsed(junit(Tally.of([began(), judged(0)]))).findall("testsuite/testcase/*")

@@ -5,17 +5,17 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.mutants import MUTANTS
-from adapters.reference import Reference
-from conformance.engine import Job
-from generators import cases, corpus
-from reports.acts import Act, logged
-from reports.lanes import Placing
-from reports.spacetime import spacetime
+from conformance.adapters.mutants import MUTANTS
+from conformance.adapters.reference import Reference
+from conformance.engine import RunRequest
+from conformance.generators import cases, corpus
+from conformance.reports.lanes import Placing
+from conformance.reports.spacetime import spacetime
+from conformance.reports.timeline import Act, logged
 
 
 def acts_of(case):
-    (seen,) = Reference([]).run([Job(case)])
+    (seen,) = Reference([]).run([RunRequest(case)])
     return logged(case, seen.log)
 
 
@@ -57,7 +57,7 @@ def test_who_failed_is_gone_until_the_recovery_and_every_failure_is_marked(case)
 
 def test_what_a_broken_engine_kept_in_flight_crosses_its_recovery():
     case = corpus()["in-flight-kept"]
-    seen = MUTANTS["in-flight-kept"](Job(case)).run()
+    seen = MUTANTS["in-flight-kept"](RunRequest(case)).run()
     layout = Placing(case).put(logged(case, seen.log))
     recovered = layout.generations[0].end
     assert any(m.end is not None and m.start[0] < recovered < m.end[0] for m in layout.messages)

@@ -5,17 +5,17 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from adapters.mutants.correct import BreadthFirst, DepthFirst
-from adapters.reference import Reference
+from conformance.adapters.mutants.correct import BreadthFirst, DepthFirst
+from conformance.adapters.reference import Reference
 from conformance.case import Case, Crash, Graph, Kill, Task
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import SITUATIONS, cases, corpus
 from conformance.observation import Fired, Observation, Observations
 from conformance.programs import Count
-from generators import SITUATIONS, cases, corpus
-from reports.acts import logged
-from reports.charts import seconds, spread_of_numbers, spread_of_times
-from reports.coverage import GROUPS
-from reports.times import Samples, in_flight, recoveries, times
+from conformance.reports.charts import seconds, spread_of_numbers, spread_of_times
+from conformance.reports.coverage import GROUPS
+from conformance.reports.timeline import logged
+from conformance.reports.times import Samples, in_flight, recoveries, times
 
 CASE = Case(
     Graph(("a",), (Task("t", ("a",), "b", Count()),)),
@@ -46,13 +46,15 @@ def test_what_has_no_time_no_end_or_no_failure_is_no_recovery(fired):
 
 @given(cases())
 def test_epochs_in_flight_are_at_least_one_and_at_most_all(case):
-    (seen,) = Reference([]).run([Job(case)])
+    (seen,) = Reference([]).run([RunRequest(case)])
     assert 1 <= in_flight(case, logged(case, seen.log)) <= case.epochs
 
 
 def test_who_goes_furthest_up_the_graph_first_has_more_in_flight():
     case = corpus()["paper-observed-execution"]
-    wide, deep = (in_flight(case, logged(case, each(Job(case)).run().log)) for each in (BreadthFirst, DepthFirst))
+    wide, deep = (
+        in_flight(case, logged(case, each(RunRequest(case)).run().log)) for each in (BreadthFirst, DepthFirst)
+    )
     assert (wide, deep) == (3, 1)
 
 

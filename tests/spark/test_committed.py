@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from adapters.spark.committed import Committed, Offsets
-from adapters.spark.setup import FILE, FOREACH_APPEND, FOREACH_BATCH
+from conformance.adapters.spark.committed import Committed, Offsets
+from conformance.adapters.spark.setup import FILE, FOREACH_APPEND, FOREACH_BATCH
 
 
 def row(seq, value=None, epoch=1):

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.spark.layout import PASSED_ON, layouts, levels
-from adapters.states import dump, load
-from generators import cases
+from conformance.adapters.spark.layout import PASSED_ON, layouts, levels
+from conformance.adapters.states import dump, load
+from conformance.generators import cases
 
 
 def carried(layout, observed):

@@ -4,12 +4,12 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.spark.moments import windows
-from adapters.spark.schedule import attempts, groups
-from adapters.spark.setup import ONCE, RETRIED, set_up
+from conformance.adapters.spark.batch_progress import windows
+from conformance.adapters.spark.schedule import attempts, groups
+from conformance.adapters.spark.setup import ONCE, RETRIED, set_up
 from conformance.case import Crash, Kill, Restart
-from conformance.engine import Capabilities, Job
-from generators import cases, corpus
+from conformance.engine import Capabilities, RunRequest
+from conformance.generators import cases, corpus
 
 CAN = Capabilities(failures=["crash", "restart", "kill:worker:processing", "kill:coordinator"], holds=False)
 SETUPS = st.sampled_from([set_up([]), set_up(["one-attempt"]), set_up(["local-cluster"])])
@@ -17,7 +17,7 @@ SETUPS = st.sampled_from([set_up([]), set_up(["one-attempt"]), set_up(["local-cl
 
 @given(st.lists(cases(capabilities=CAN), min_size=1, max_size=8), SETUPS)
 def test_every_case_is_in_one_query_and_shares_it_only_with_what_does_not_disturb_it(drawn, made):
-    jobs = [Job(case) for case in drawn]
+    jobs = [RunRequest(case) for case in drawn]
     found = groups(jobs, made)
     assert sorted(id(job) for group in found for job in group.jobs) == sorted(map(id, jobs))
     for group in found:
@@ -64,13 +64,15 @@ def test_there_is_a_recovery_to_be_killed_in_only_if_the_query_dies_or_its_drive
 
 def test_one_kill_of_the_driver_is_the_failure_of_all_who_ask_for_it_at_that_moment():
     commit, snapshot = Kill("coordinator", 1, "commit"), Kill("coordinator", 1, "snapshot")
-    jobs = [Job(diamond(*failures)) for failures in ([commit], [snapshot], [Crash("one", 1, 0), commit], [commit])]
+    jobs = [
+        RunRequest(diamond(*failures)) for failures in ([commit], [snapshot], [Crash("one", 1, 0), commit], [commit])
+    ]
     found = groups(jobs, set_up([]))
     assert [(len(group.jobs), group.attempts) for group in found] == [(3, RETRIED), (1, None)]
 
 
 def test_a_case_whose_own_task_kills_the_driver_is_alone():
-    by_a_task = [Job(diamond(Kill("coordinator", 1)), seed=seed) for seed in range(20)]
+    by_a_task = [RunRequest(diamond(Kill("coordinator", 1)), seed=seed) for seed in range(20)]
     by_a_task = [job for job in by_a_task if not windows(job, 1)]
     assert len(by_a_task) > 1
     assert all(len(group.jobs) == 1 for group in groups(by_a_task, set_up([])))
@@ -83,6 +85,6 @@ def test_a_query_that_is_stopped_when_all_tasks_are_done_needs_nothing_done_agai
 
 
 def test_an_executor_is_nobodys_alone_and_a_python_worker_is():
-    killed = Job(diamond(Kill("worker", 1)))
+    killed = RunRequest(diamond(Kill("worker", 1)))
     assert [group.is_violent for group in groups([killed], set_up([]))] == [False]
     assert [group.is_violent for group in groups([killed], set_up(["local-cluster"]))] == [True]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.spark.setup import FOREACH_APPEND, ONCE, RETRIED, TRANSFORM, WORDS, Setup, set_up
+from conformance.adapters.spark.setup import FOREACH_APPEND, ONCE, RETRIED, TRANSFORM, WORDS, Setup, set_up
 from conformance.errors import UnknownEngine
 from conformance.registry import engine
 

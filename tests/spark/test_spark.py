@@ -14,12 +14,12 @@ import psutil
 import pytest
 from attrs import evolve
 
-from adapters.spark import Spark
+from conformance.adapters.spark import Spark
 from conformance.case import Crash, Kill, Restart
-from conformance.engine import Job
+from conformance.engine import RunRequest
+from conformance.generators import cases, corpus
+from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, Violates, judge
-from generators import cases, corpus
-from generators.collect import collect
 
 pytestmark = pytest.mark.spark
 
@@ -45,11 +45,13 @@ def judged(engine, given_cases):
     What Spark let be seen of cases, judged; every failure has happened. A case whose moment was missed says nothing,
     and is run again.
     """
-    for case, first in zip(given_cases, engine.run([Job(case, seconds=300) for case in given_cases]), strict=True):
+    for case, first in zip(
+        given_cases, engine.run([RunRequest(case, seconds=300) for case in given_cases]), strict=True
+    ):
         seen = first
         for _ in range(2):
             if len(seen.fired) < len(case.failures):
-                (seen,) = engine.run([Job(case, seconds=300)])
+                (seen,) = engine.run([RunRequest(case, seconds=300)])
         verdict = judge(case, seen, Budget(steps=150_000))
         assert seen.end == "completed", (case, seen.message)
         assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
@@ -121,7 +123,7 @@ def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases(
         accused = []
         while drawn and not accused:
             some, drawn = drawn[:5], drawn[5:]
-            for case, seen in zip(some, engine.run([Job(case, seconds=300) for case in some]), strict=True):
+            for case, seen in zip(some, engine.run([RunRequest(case, seconds=300) for case in some]), strict=True):
                 verdict = judge(case, seen, Budget(steps=150_000))
                 if isinstance(verdict, Violates):
                     accused.append((case, verdict))
@@ -154,7 +156,7 @@ def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
 
 def test_nothing_is_left_when_it_is_stopped():
     with running() as (engine, _):
-        list(engine.run([Job(paper(Kill("coordinator", 1, "commit")))]))
+        list(engine.run([RunRequest(paper(Kill("coordinator", 1, "commit")))]))
         folder = engine._folder  # noqa: SLF001
         assert folder.exists()
     assert not folder.exists()

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from adapters.spark.operators import STRUCK, Injected, Strikes
+from conformance.adapters.spark.operators import STRUCK, Injected, Strikes
 from conformance.case import Crash
 
 

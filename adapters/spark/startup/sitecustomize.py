@@ -20,6 +20,6 @@ if "pyspark.daemon" in sys.orig_argv:
     import pandas as pd
     import pyarrow as pa
 
-    from adapters.spark import operators
+    from conformance.adapters.spark import operators
 
     __all__ = ["operators", "pa", "pd"]

@@ -7,15 +7,15 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
-from adapters.spark.committed import Committed, Epoch, Offsets
-from adapters.spark.layout import Layout, layouts, owner
-from adapters.spark.moments import WRITTEN, Window, reached, windows
-from adapters.spark.operators import COLUMNS, STRUCK, Strikes
-from adapters.spark.schedule import Group
-from adapters.spark.setup import USUAL, Setup
+from conformance.adapters.spark.batch_progress import WRITTEN, Window, reached, windows
+from conformance.adapters.spark.committed import Committed, Epoch, Offsets
+from conformance.adapters.spark.layout import Layout, layouts, owner
+from conformance.adapters.spark.operators import COLUMNS, STRUCK, Strikes
+from conformance.adapters.spark.schedule import Group
+from conformance.adapters.spark.setup import USUAL, Setup
 from conformance.case import Epochs, Failure, Kill, Restart
 from conformance.codec import digest, encode_case
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.observation import End, EngineInfo, Fired, Observation, Observations
 
 LONG_AGO = 1_000_000_000
@@ -27,7 +27,7 @@ PARTITIONS = int(USUAL["spark.sql.shuffle.partitions"])
 class Seen:
     """What was seen of one case."""
 
-    def __init__(self, job: Job, strikes: Strikes) -> None:
+    def __init__(self, job: RunRequest, strikes: Strikes) -> None:
         self.job = job
         self.strikes = strikes
         self.observations: list[Observation] = []

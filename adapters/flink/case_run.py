@@ -5,10 +5,10 @@ from time import time
 
 from attrs import define, field
 
-from adapters.flink.desk import Progress
-from adapters.flink.job import Placed
+from conformance.adapters.flink.control import Progress
+from conformance.adapters.flink.job import Placed
 from conformance.case import Failure
-from conformance.engine import Job
+from conformance.engine import RunRequest
 from conformance.observation import Fired, Observation
 
 BEGINNING = 0.3
@@ -19,7 +19,7 @@ BEGINNING = 0.3
 class Ran:
     """A case that runs, or has run."""
 
-    job: Job
+    job: RunRequest
     placed: Placed
     progress: Progress
     gets_ahead: bool

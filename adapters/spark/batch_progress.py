@@ -17,7 +17,7 @@ from attrs import frozen
 
 from conformance.case import Kill
 from conformance.codec import digest
-from conformance.engine import Job
+from conformance.engine import RunRequest
 
 SOURCE, OFFSETS, STATE, SINK, COMMIT = range(1, 6)
 
@@ -83,7 +83,7 @@ _PROCESSING = Window((SOURCE, 0), (OFFSETS, 0), "the source log was written, and
 _COMMIT = Window((SINK, 0), (COMMIT, 0), "the sink was done with it, and the commit log was not written")
 
 
-def windows(job: Job, stores: int) -> dict[int, Window | None]:
+def windows(job: RunRequest, stores: int) -> dict[int, Window | None]:
     """
     The kills of a case that come from outside, by their place among its failures, and when: None is when it recovers.
 

@@ -12,10 +12,10 @@ from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import TypeAlias
 
-from adapters.spark.drivers import Lane
-from adapters.spark.run import Query
-from adapters.spark.running import Running
-from adapters.spark.schedule import Group
+from conformance.adapters.spark.drivers import Lane
+from conformance.adapters.spark.query import Query
+from conformance.adapters.spark.query_supervisor import Running
+from conformance.adapters.spark.schedule import Group
 
 AT_ONCE = 3
 """Queries that share a driver at a time."""

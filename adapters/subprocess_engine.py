@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from adapters.stdio import Patience, Stdio
-from adapters.transcript import Hears
+from conformance.adapters.stdio import Patience, Stdio
+from conformance.adapters.transcript import Hears
 from conformance.registry import engine
 
 
@@ -19,7 +19,7 @@ def own_process(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", script, json.dumps(sys.path), *arguments]
 
 
-class Hosted(Stdio):
+class SubprocessEngine(Stdio):
     """Any engine by its name, in a process of its own."""
 
     def __init__(
@@ -31,5 +31,5 @@ class Hosted(Stdio):
         else:
             if name != "python":
                 engine(word)  # An unknown name or setting is refused here and now.
-            served = own_process("adapters.serve", word)
+            served = own_process("conformance.adapters.serve", word)
             super().__init__([], log=log, command=served, ahead=True, hears=hears, patience=patience)

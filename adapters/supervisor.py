@@ -4,7 +4,7 @@ The process that stands between us and an engine, and outlives us by the moment 
 It starts the engine's command, keeps what the engine says on stderr in a log that cannot grow without end, and watches
 three things: the engine, how much it writes, and a socket whose other end only we hold. When the engine ends, has
 written too much, or the socket closes (because we are done, or were killed), everything the engine ever started is
-ended, its temporary folder is removed, and so the guard ends itself.
+ended, its temporary folder is removed, and so the supervisor ends itself.
 
 It is run as a script, and knows nothing of this project.
 """
@@ -101,7 +101,7 @@ def adopt_orphans() -> None:
 
 
 def die_with_parent() -> None:
-    """Whoever kills the guard kills the engine, where Linux is at hand to do that."""
+    """Whoever kills the supervisor kills the engine, where Linux is at hand to do that."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
@@ -128,7 +128,7 @@ def size(folder: Path) -> int:
     return total
 
 
-def guard(lifeline: socket.socket, log: Log, quota: int, command: list[str]) -> dict[str, object]:
+def supervise(lifeline: socket.socket, log: Log, quota: int, command: list[str]) -> dict[str, object]:
     """Run a command until it ends or has to be ended, and say how that came."""
     scratch = Path(tempfile.mkdtemp(prefix="conformance-"))
     (scratch / MARK).write_text(identity(), encoding="utf-8")
@@ -185,14 +185,14 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
 
 
 def main() -> None:
-    """`guard.py SOCKET LOG QUOTA COMMAND…`: QUOTA in bytes, for one file and for the temporary folder."""
+    """`supervisor.py SOCKET LOG QUOTA COMMAND…`: QUOTA in bytes, for one file and for the temporary folder."""
     number, log, quota, *command = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     adopt_orphans()
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(quota) if hard < 0 else min(int(quota), hard), hard))
     lifeline = socket.socket(fileno=int(number))
-    ended = guard(lifeline, Log(Path(log)), int(quota), command)
+    ended = supervise(lifeline, Log(Path(log)), int(quota), command)
     with suppress(OSError):
         lifeline.sendall(json.dumps(ended).encode())
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from adapters.spark.drivers import Lane
-from adapters.spark.moments import Window
-from adapters.spark.run import Query
+from conformance.adapters.spark.batch_progress import Window
+from conformance.adapters.spark.drivers import Lane
+from conformance.adapters.spark.query import Query
 from conformance.case import Kill
 
 PATIENCE = 5

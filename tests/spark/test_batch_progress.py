@@ -6,7 +6,7 @@ from time import time
 
 import pytest
 
-from adapters.spark.moments import COMMIT, OFFSETS, SINK, SOURCE, STATE, WRITTEN, reached, window
+from conformance.adapters.spark.batch_progress import COMMIT, OFFSETS, SINK, SOURCE, STATE, WRITTEN, reached, window
 from conformance.case import Kill
 
 EARLIER = time() - 1000

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import psutil
 
-from adapters.guard import MARK, OWNER, identity
+from conformance.adapters.supervisor import MARK, OWNER, identity
 
 PREFIXES = ("conformance-", "flink-")
 """What the names of our temporary folders begin with."""
 
 
 def owner() -> str:
-    """Who ends what we start: the guard that we are under, or else ourselves."""
+    """Who ends what we start: the supervisor that we are under, or else ourselves."""
     return os.environ.get(OWNER) or identity()
 
 
-def is_left_over(owner: str) -> bool:
+def is_orphan(owner: str) -> bool:
     """Whether what has this owner has been left behind."""
     machine, number, _ = (*owner.split("/"), "", "")[:3]
     if machine != identity().split("/", maxsplit=1)[0] or not number.isdecimal():
@@ -47,7 +47,7 @@ def _processes() -> list[str]:
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if is_left_over(process.environ().get(OWNER, "")):
+            if is_orphan(process.environ().get(OWNER, "")):
                 process.kill()
                 found.append(process)
     gone, _ = psutil.wait_procs(found, timeout=5)
@@ -59,7 +59,7 @@ def _folders() -> list[str]:
     for folder in Path(tempfile.gettempdir()).iterdir():
         if folder.name.startswith(PREFIXES):
             with suppress(OSError, UnicodeDecodeError):
-                if is_left_over((folder / MARK).read_text(encoding="utf-8")):
+                if is_orphan((folder / MARK).read_text(encoding="utf-8")):
                     shutil.rmtree(folder, ignore_errors=True)
                     found.append(f"folder {folder}")
     return found

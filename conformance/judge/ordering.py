@@ -12,7 +12,7 @@ Segment: TypeAlias = tuple[Event, ...]
 
 
 @frozen
-class Way:
+class Ordering:
     """An order that explains the output: which input is taken at each step, and the state it leaves."""
 
     order: tuple[int, ...]
@@ -20,7 +20,7 @@ class Way:
 
 
 @frozen
-class Stuck:
+class NoOrdering:
     """No order explains the output: how much of it some order explains, and what could have come next."""
 
     position: int

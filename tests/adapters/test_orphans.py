@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from adapters import guard, leftovers
-from adapters.guard import MARK, OWNER, identity
-from adapters.stdio import Stdio
+from conformance.adapters import orphans, supervisor
+from conformance.adapters.stdio import Stdio
+from conformance.adapters.supervisor import MARK, OWNER, identity
 from tests import miniatures
 
 
@@ -26,8 +26,8 @@ def sleeper():
 
 
 def test_what_somebody_has_who_is_there_is_no_leftover(sleeper):
-    assert not leftovers.is_left_over(identity())
-    assert not leftovers.is_left_over(identity(sleeper.pid))
+    assert not orphans.is_orphan(identity())
+    assert not orphans.is_orphan(identity(sleeper.pid))
 
 
 def test_what_somebody_had_who_is_gone_is_one_and_a_zombie_is_gone(sleeper):
@@ -35,19 +35,19 @@ def test_what_somebody_had_who_is_gone_is_one_and_a_zombie_is_gone(sleeper):
     sleeper.kill()
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
     assert psutil.Process(sleeper.pid).status() == psutil.STATUS_ZOMBIE
-    assert leftovers.is_left_over(its)
+    assert orphans.is_orphan(its)
     sleeper.wait()
-    assert leftovers.is_left_over(its)
+    assert orphans.is_orphan(its)
 
 
 def test_a_number_that_somebody_else_has_now_is_not_taken_for_the_one_before(sleeper):
     machine, number, begun = identity(sleeper.pid).split("/")
-    assert leftovers.is_left_over(f"{machine}/{number}/{int(begun.split('-')[0]) - 1}-{begun.split('-')[1]}")
+    assert orphans.is_orphan(f"{machine}/{number}/{int(begun.split('-')[0]) - 1}-{begun.split('-')[1]}")
 
 
 @pytest.mark.parametrize("owner", ["", "nonsense", "a/b/c", "elsewhere/1/1", "/1/"])
 def test_what_is_another_machines_or_nobodys_is_left_alone(owner):
-    assert not leftovers.is_left_over(owner)
+    assert not orphans.is_orphan(owner)
 
 
 def test_folders_of_runs_that_were_killed_are_removed_and_no_others(tmp_path, monkeypatch, sleeper):
@@ -57,10 +57,10 @@ def test_folders_of_runs_that_were_killed_are_removed_and_no_others(tmp_path, mo
         (tmp_path / name).mkdir()
         if owner:
             (tmp_path / name / MARK).write_text(owner)
-    assert leftovers.remove() == []
+    assert orphans.remove() == []
     sleeper.kill()
     sleeper.wait()
-    assert leftovers.remove() == [f"folder {tmp_path / 'conformance-theirs'}"]
+    assert orphans.remove() == [f"folder {tmp_path / 'conformance-theirs'}"]
     assert {each.name for each in tmp_path.iterdir()} == {"conformance-mine", "other", "flink-x"}
 
 
@@ -72,7 +72,7 @@ def test_when_even_the_guard_is_killed_the_next_engine_that_is_started_removes_w
     killed.start()
     (folder,) = tmp_path.glob("conformance-*/")
     left = subprocess.Popen(["sleep", "600"], env={**os.environ, OWNER: (folder / MARK).read_text()})
-    (watching,) = [each for each in psutil.Process().children() if guard.__file__ in each.cmdline()]
+    (watching,) = [each for each in psutil.Process().children() if supervisor.__file__ in each.cmdline()]
     watching.send_signal(signal.SIGKILL)
     watching.wait()
     assert folder.exists()

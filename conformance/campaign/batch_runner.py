@@ -9,26 +9,26 @@ from typing import Protocol, Self, TypeAlias
 
 from attrs import frozen
 
-from adapters.stdio import Stdio
+from conformance.adapters.stdio import Stdio
 from conformance.campaign.events import Outcome
-from conformance.campaign.judging import Ruling, Submits, outcome
+from conformance.campaign.judging import RunVerdict, Submits, outcome
 from conformance.campaign.plan import Planned
-from conformance.engine import Description, Job
+from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable
 from conformance.observation import Observations
 
 Answer: TypeAlias = Observations | EngineFailed
 
 
-def answers(engine: Stdio, description: Description, jobs: Sequence[Job]) -> Iterator[Answer]:
+def answers(engine: Stdio, description: Description, requests: Sequence[RunRequest]) -> Iterator[Answer]:
     """
-    One answer for each job, in their order: what was observed, or how the engine failed.
+    One answer for each request, in their order: what was observed, or how the engine failed.
 
     An engine that fails is started anew. If it runs one case after the other, it failed on the first that it had not
     answered. If it runs them at once, which one it was is found out by running those that are left one by one; if none
     of them fails alone, the first is the error all the same: the engine did fail.
     """
-    waiting = list(jobs)
+    waiting = list(requests)
     while waiting:
         try:
             for seen in engine.run(tuple(waiting)):
@@ -37,7 +37,7 @@ def answers(engine: Stdio, description: Description, jobs: Sequence[Job]) -> Ite
         except EngineFailed as failed:
             _start_again(engine, description)
             if description.batch > 1 and len(waiting) > 1:
-                alone = [answer for job in waiting for answer in answers(engine, description, [job])]
+                alone = [answer for request in waiting for answer in answers(engine, description, [request])]
                 if not any(isinstance(answer, EngineFailed) for answer in alone):
                     alone[0] = failed
                 yield from alone
@@ -60,7 +60,7 @@ class Ran:
     """What was observed of a case, and the verdict that is being reached."""
 
     seen: Observations
-    ruling: Future[tuple[Outcome, Ruling]]
+    ruling: Future[tuple[Outcome, RunVerdict]]
 
 
 @frozen
@@ -109,8 +109,8 @@ class Driver:
     def _drive(self) -> None:
         try:
             while (batch := self._batches.get()) is not None:
-                jobs = [self._description.suited(planned.job(self._deadline)) for planned in batch]
-                for planned, answer in zip(batch, answers(self._engine, self._description, jobs), strict=True):
+                requests = [self._description.suited(planned.request(self._deadline)) for planned in batch]
+                for planned, answer in zip(batch, answers(self._engine, self._description, requests), strict=True):
                     if isinstance(answer, EngineFailed):
                         self._answers.put(answer)
                     else:

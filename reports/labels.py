@@ -5,7 +5,7 @@ import re
 from markupsafe import Markup, escape
 
 from conformance.case import BORDER, Crash, Failure, Hold, Kill, Partition
-from reports.shown import shown
+from conformance.reports.sanitize import shown
 
 ICONS = {
     "conforms": "✓",

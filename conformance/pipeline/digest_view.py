@@ -19,7 +19,7 @@ from conformance.programs import Event
 
 
 @frozen
-class Whole:
+class SegmentIndex:
     """What there is: all rows, what is known of each segment, how many epochs each stream has."""
 
     rows: Rows
@@ -44,17 +44,17 @@ class Whole:
         return None if found is None else (found.rows, *found.hashes)
 
 
-def stand_ins(whole: Whole, case: Case, seen: Observations) -> tuple[Case, Observations]:
+def stand_ins(whole: SegmentIndex, case: Case, seen: Observations) -> tuple[Case, Observations]:
     """The case and the observations with events where they matter."""
     return _filled(whole, case, seen, set(_of_interest(whole, case, seen)))
 
 
-def gathered(whole: Whole, case: Case, seen: Observations) -> tuple[Case, Observations]:
+def gathered(whole: SegmentIndex, case: Case, seen: Observations) -> tuple[Case, Observations]:
     """The case and the observations with all their events, in this process."""
     return _filled(whole, case, seen, {(stream, epoch) for _, stream, epoch in whole.summaries})
 
 
-def _of_interest(whole: Whole, case: Case, seen: Observations) -> Iterator[tuple[str, int]]:
+def _of_interest(whole: SegmentIndex, case: Case, seen: Observations) -> Iterator[tuple[str, int]]:
     """The streams and epochs of which findings quote events: the first that differ, and the first of too many."""
     last = len(seen.observations) - 1
     for stream in seen.observed:
@@ -67,14 +67,16 @@ def _of_interest(whole: Whole, case: Case, seen: Observations) -> Iterator[tuple
             yield from _first_difference(whole, source, RECORDED, origin, whole.shown(origin, source))
 
 
-def _first_difference(whole: Whole, stream: str, one: int, other: int, epochs: int) -> Iterator[tuple[str, int]]:
+def _first_difference(whole: SegmentIndex, stream: str, one: int, other: int, epochs: int) -> Iterator[tuple[str, int]]:
     for epoch in range(1, epochs + 1):
         if whole.content((one, stream, epoch)) != whole.content((other, stream, epoch)):
             yield stream, epoch
             return
 
 
-def _filled(whole: Whole, case: Case, seen: Observations, wanted: set[tuple[str, int]]) -> tuple[Case, Observations]:
+def _filled(
+    whole: SegmentIndex, case: Case, seen: Observations, wanted: set[tuple[str, int]]
+) -> tuple[Case, Observations]:
     fetched: dict[tuple[str, int, object], Place] = {}
     for place in whole.summaries:
         if place[1:] in wanted:

@@ -6,12 +6,12 @@ from typing import Any, Protocol, TypeVar
 
 from hypothesis.strategies import SearchStrategy
 
-from adapters.stdio import Stdio
-from conformance.campaign.driver import Driver, Drives
+from conformance.adapters.stdio import Stdio
+from conformance.campaign.batch_runner import Driver, Drives
 from conformance.campaign.events import Began
 from conformance.campaign.judging import Judges, Submits
 from conformance.campaign.results import Results
-from generators.collect import Numbered
+from conformance.generators.collect import Numbered
 
 T = TypeVar("T")
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.spark.lanes import Waiting, finished
-from adapters.spark.schedule import Group
-from adapters.spark.setup import ONCE, RETRIED
+from conformance.adapters.spark.driver_pool import Waiting, finished
+from conformance.adapters.spark.schedule import Group
+from conformance.adapters.spark.setup import ONCE, RETRIED
 
 LANES = [SimpleNamespace(attempts=RETRIED), SimpleNamespace(attempts=ONCE)]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from adapters.flink.desk import Desk, Progress
+from conformance.adapters.flink.control import Desk, Progress
 from conformance.branches import split
-from conformance.engine import Job
-from generators import corpus
+from conformance.engine import RunRequest
+from conformance.generators import corpus
 
 pytestmark = pytest.mark.flink
 
@@ -15,10 +15,10 @@ STRUCK = 100.0
 @pytest.fixture
 def ran(tmp_path):
     """A case whose task `first` failed at that moment."""
-    from adapters.flink.job import placed  # noqa: PLC0415 - only here is Flink there for sure
-    from adapters.flink.ran import Ran  # noqa: PLC0415
+    from conformance.adapters.flink.case_run import Ran  # noqa: PLC0415
+    from conformance.adapters.flink.job import placed  # noqa: PLC0415 - only here is Flink there for sure
 
-    desk, job = Desk(str(tmp_path), 0), Job(corpus()["paper-observed-execution"])
+    desk, job = Desk(str(tmp_path), 0), RunRequest(corpus()["paper-observed-execution"])
     ran = Ran(job, placed(desk, job, {}, parallel=False), Progress(desk), gets_ahead=True)
     ran.progress.opened = dict.fromkeys(("first", "second", "third"), STRUCK - 1)
     ran.fails(STRUCK, ["first"])
@@ -28,7 +28,7 @@ def ran(tmp_path):
 @pytest.fixture
 def at(monkeypatch):
     """What time it is."""
-    return lambda now: monkeypatch.setattr("adapters.flink.ran.time", lambda: now)
+    return lambda now: monkeypatch.setattr("conformance.adapters.flink.case_run.time", lambda: now)
 
 
 def test_who_was_there_when_something_failed_is_restored_with_it(ran, at):
@@ -51,9 +51,9 @@ def test_who_stands_still_in_the_next_attempt_is_not_disturbed(ran, at):
 
 
 def test_branches_of_a_keyed_sum_stand_still_together_as_they_may_be_in_one_subtask(tmp_path):
-    from adapters.flink.job import placed  # noqa: PLC0415
+    from conformance.adapters.flink.job import placed  # noqa: PLC0415
 
-    job = Job(split(corpus()["keyed-state-partly-restored"]))
+    job = RunRequest(split(corpus()["keyed-state-partly-restored"]))
     desk = Desk(str(tmp_path), 0)
     spread = placed(desk, job, {}, parallel=True)
     assert spread.with_company(["keys-2"]) == {"keys-0", "keys-1", "keys-2"}

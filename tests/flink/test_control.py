@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from adapters.flink.desk import SLOWLY, Desk, Progress
+from conformance.adapters.flink.control import SLOWLY, Desk, Progress
 
 
 def desk(tmp_path, case=0):
