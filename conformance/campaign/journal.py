@@ -19,7 +19,7 @@ from cattrs.strategies import configure_tagged_union
 
 from conformance.campaign.events import EVENTS, Event, Shrunk
 from conformance.codec import parse
-from conformance.codec.strict import whole
+from conformance.codec.strict import checked_json
 from conformance.errors import Malformed, Unreadable, Unwritable
 from conformance.programs import Event as StreamEvent
 
@@ -74,7 +74,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[Event, int]]:
             return
         end += len(line)
         try:
-            yield decode_event(whole(parse(line.decode("utf-8")))), end
+            yield decode_event(checked_json(parse(line.decode("utf-8")))), end
         except UnicodeDecodeError:
             raise Malformed(f"what is not UTF-8 in line {number}", "an event", file=str(path)) from None
         except Malformed as refused:

@@ -22,7 +22,7 @@ from conformance.campaign.events import Began
 from conformance.campaign.journal import Journal, read_events
 from conformance.case import Case
 from conformance.codec import decode_observations, encode_observations, read, read_case, write_case, write_text
-from conformance.codec.strict import fields_of, itself, list_of
+from conformance.codec.strict import fields_of, identity, list_of
 from conformance.errors import Malformed, Unwritable, quote
 from conformance.observation import Observations
 
@@ -179,7 +179,7 @@ def engines_in(folder: Path) -> tuple[str, ...]:
 
 
 def _decode_words(value: object) -> tuple[str, ...]:
-    words = list_of(itself, fields_of(value, required=("engines",))["engines"])
+    words = list_of(identity, fields_of(value, required=("engines",))["engines"])
     for index, word in enumerate(words):
         if not isinstance(word, str):
             raise Malformed(quote(word), "the name of an engine", path=("engines", index))
