@@ -50,7 +50,7 @@ def explained(case: Case, seen: Observations) -> Explained | None:
     verdict = judge(case, seen, Budget(steps=STEPS))
     if not isinstance(verdict, Conforms) or verdict.witness is None:
         return None
-    return Explained(verdict.of, *replayed(verdict.of, verdict.witness), verdict.at, {})
+    return Explained(verdict.case, *replayed(verdict.case, verdict.witness), verdict.at, {})
 
 
 def nearest(case: Case, seen: Observations) -> Explained | None:
