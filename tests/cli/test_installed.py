@@ -61,9 +61,9 @@ def installed(tmp_path_factory):
     venv.create(folder / "venv", symlinks=True)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    before = set(os.listdir(site))
+    before = {path.name for path in site.iterdir()}
     pip("--python", python, "install", "--no-deps", wheel)
-    added = frozenset(set(os.listdir(site)) - before)
+    added = frozenset(path.name for path in site.iterdir()) - before
     running = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (site / "dependencies.pth").write_text("\n".join(running) + "\n")
     return Installation(folder / "venv", added)
