@@ -9,7 +9,7 @@ from conformance.case import Case, Epochs
 from conformance.judge import Budget, Conforms, judge
 from conformance.observation import Observations
 from conformance.reports.closest import closest
-from conformance.reports.labels import counted
+from conformance.reports.labels import format_count
 from conformance.reports.spacetime import spacetime
 from conformance.reports.timeline import MOST, Act, inferred, logged, replayed, with_looks
 
@@ -76,7 +76,7 @@ def pictures(
             Picture("What happened, inferred", about, spacetime(found.case, acts, name, inferred=True, brief=brief))
         )
     if found is not None and len(found.acts) <= MOST and not conforms:
-        off = f"{counted(found.distance, 'event')} away from it" if found.distance else "it ends in the same"
+        off = f"{format_count(found.distance, 'event')} away from it" if found.distance else "it ends in the same"
         about = f"The failure-free execution that comes closest to what was observed: {off}."
         name = "The closest failure-free execution"
         drawn.append(Picture("What could have been", about, spacetime(found.case, found.acts, name, brief=brief)))
