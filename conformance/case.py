@@ -1,7 +1,7 @@
 """
 Cases: a dataflow graph, its recorded input, and the failures to survive. Frozen, and validated on construction.
 
-The format of a case is specified in docs/formats.md; these classes are the only place that enforces it.
+The format of a case is specified in docs/reference/cases.md; these classes are the only place that enforces it.
 """
 
 import re
