@@ -6,8 +6,9 @@ Events hold no times: the same engine with the same seed gives the same events, 
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
+from conformance.codec.typed import json_name
 from conformance.engine import Capabilities, Description
 from conformance.errors import Malformed, quote
 from conformance.judge.verdict import Diagnosis, Finding
@@ -141,7 +142,8 @@ class Examined:
 class Shrunk:
     """A counterexample: the smallest case found that breaks a guarantee, and how often it does."""
 
-    guarantee: Guarantee
+    guarantee: Guarantee = field(metadata=json_name("promise"))
+    """Journals have its old name, so that those of earlier versions can be read."""
     index: int
     id: str
     file: str
@@ -178,5 +180,14 @@ class Ended:
 
 Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | Ended
 EVENTS: dict[str, type[Event]] = {
-    kind.__name__.lower(): kind for kind in (Began, Judged, Examined, Shrunk, GaveUp, Measured, Ended)
+    "began": Began,
+    "judged": Judged,
+    "examined": Examined,
+    "shrunk": Shrunk,
+    "gaveup": GaveUp,
+    "measured": Measured,
+    "ended": Ended,
 }
+"""Events by their names in a journal."""
+
+NAMES = {kind: name for name, kind in EVENTS.items()}

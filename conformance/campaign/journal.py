@@ -13,47 +13,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import cattrs
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
-from cattrs.strategies import configure_tagged_union
-
-from conformance.campaign.events import EVENTS, Event, Shrunk
+from conformance.campaign.events import EVENTS, NAMES, Event
 from conformance.codec import parse
-from conformance.codec.strict import whole
-from conformance.errors import Malformed, Unreadable, Unwritable
-from conformance.programs import Event as StreamEvent
-
-
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True, unstruct_collection_overrides={frozenset: sorted})
-    converter.register_structure_hook(StreamEvent, lambda value, _: value)
-    # The field has another name in journals, so that those of earlier versions stay readable.
-    renamed = override(rename="promise")
-    converter.register_unstructure_hook(Shrunk, make_dict_unstructure_fn(Shrunk, converter, guarantee=renamed))
-    converter.register_structure_hook(
-        Shrunk, make_dict_structure_fn(Shrunk, converter, _cattrs_forbid_extra_keys=True, guarantee=renamed)
-    )
-    configure_tagged_union(Event, converter, tag_name="event", tag_generator=lambda kind: kind.__name__.lower())
-    return converter
-
-
-CONVERTER = _converter()
+from conformance.codec.strict import mapping, whole
+from conformance.codec.typed import decode, encode
+from conformance.errors import Malformed, Unreadable, Unwritable, quote
 
 
 def encode_event(event: Event) -> dict[str, Any]:
-    """An event as JSON, its kind first."""
-    encoded: dict[str, Any] = CONVERTER.unstructure(event, unstructure_as=Event)
-    return {"event": encoded.pop("event"), **encoded}
+    """Encode an event as JSON, its kind first."""
+    return {"event": NAMES[type(event)], **encode(event)}
 
 
-def decode_event(value: Any) -> Event:
-    """JSON to an event."""
-    if not isinstance(value, dict) or not isinstance(kind := value.get("event"), str) or kind not in EVENTS:
-        raise Malformed("no such event", "one of " + ", ".join(EVENTS), path=("event",))
-    try:
-        return CONVERTER.structure(value, Event)  # type: ignore[arg-type] # a union is a type to cattrs
-    except (cattrs.BaseValidationError, ValueError, TypeError) as error:
-        raise Malformed("; ".join(cattrs.transform_error(error)), f"the fields of {value['event']}") from None
+def decode_event(value: object) -> Event:
+    """Decode an event from JSON."""
+    fields = mapping(value)
+    name = fields.pop("event", None)
+    if not isinstance(name, str) or name not in EVENTS:
+        raise Malformed("no event" if name is None else quote(name), "one of " + ", ".join(EVENTS), path=("event",))
+    return decode(EVENTS[name], fields)
 
 
 def read_events(path: Path) -> list[Event]:
@@ -76,7 +54,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[Event, int]]:
         try:
             yield decode_event(whole(parse(line.decode("utf-8")))), end
         except UnicodeDecodeError:
-            raise Malformed(f"what is not UTF-8 in line {number}", "an event", file=str(path)) from None
+            raise Malformed("bytes that are not UTF-8", "an event", file=f"{path}, line {number}") from None
         except Malformed as refused:
             refused.file = f"{path}, line {number}"
             raise
