@@ -8,11 +8,11 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
-from conformance.campaign.events import Examined, Guarantee, Judged, Rate, Shrunk, Size
+from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
 from conformance.campaign.examine import PATIENCE, RUNS, as_one
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import COUNTEREXAMPLES
-from conformance.campaign.shrink import Question, smallest, weight
+from conformance.campaign.shrink import FailureOracle, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
 from conformance.generators.parts import ALL_OF_IT, parts
@@ -30,16 +30,16 @@ Shrinker: TypeAlias = tuple[SearchStrategy[Case], bytes]
 
 
 @frozen
-class Found:
+class ShrunkCase:
     """A counterexample, where it comes from, and how often it fails."""
 
     case: Case
-    rate: Rate
+    rate: FailureRate
     findings: tuple[Finding, ...]
     seen: Observations | None
     """What was seen the last time it failed; None if that was in the campaign itself."""
     origin: Judged
-    before: Size
+    before: CaseSize
     sinks_only: bool
     runs: int
 
@@ -60,10 +60,10 @@ class Found:
         )
 
 
-def size(case: Case) -> Size:
+def size(case: Case) -> CaseSize:
     """How large a case is."""
     events = sum(len(epoch) for epochs in case.inputs.values() for epoch in epochs)
-    return Size(len(case.graph.tasks), case.epochs, events, len(case.failures))
+    return CaseSize(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
 
 def best_start(
@@ -87,7 +87,9 @@ def _is_steady(examined: Examined | None) -> bool:
     return examined is not None and examined.alone.failed == examined.alone.runs
 
 
-def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, examined: Examined | None) -> Found:
+def counterexample(
+    plan: Plan, batch: int, oracle: FailureOracle, origin: Judged, examined: Examined | None
+) -> ShrunkCase:
     """
     The smallest case that comes of a violation, and how often it fails.
 
@@ -99,51 +101,51 @@ def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, e
     ways: list[Shrinker] = []
     if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
-        start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
+        start = as_one(oracle.bench.description, list(islice(plan, first, first + batch))) or start
     elif planned.number is not None:
         ways = [(plan.strategy, plan.numbered.entropy(planned.number))]
-    question.steady = _is_steady(examined)
-    if origin.sinks_only and not question.breaks(question.run(start)[0]):
+    oracle.steady = _is_steady(examined)
+    if origin.sinks_only and not oracle.breaks(oracle.run(start)[0]):
         # It takes the engine without taps to show it.
-        question = evolve(question, sinks_only=True, known={})
+        oracle = evolve(oracle, sinks_only=True, known={})
     # What it is made of is taken away first, as that is the quickest; then what was drawn is made simpler.
     ways.insert(0, (parts(start), ALL_OF_IT))
-    small = _smallest(question, ways)
-    if small is None and question.steady:
+    small = _smallest(oracle, ways)
+    if small is None and oracle.steady:
         # It did fail alone, but it does not every time.
-        question = evolve(question, steady=False, known={})
-        small = _smallest(question, ways)
-    tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
+        oracle = evolve(oracle, steady=False, known={})
+        small = _smallest(oracle, ways)
+    tried = [(case, *_rated(oracle, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
-        tried.append((start, *_rated(question, start, origin.findings)))
+        tried.append((start, *_rated(oracle, start, origin.findings)))
     best = max(rate.share for _, rate, *_ in tried)
     case, rate, findings, seen = next(each for each in tried if each[1].share >= best / 2)
     if not rate.failed:
         # It was seen, if never again.
-        case, rate = start, Rate(1, rate.runs + 1)
-    return Found(case, rate, findings, seen, origin, size(start), question.sinks_only, question.runs)
+        case, rate = start, FailureRate(1, rate.runs + 1)
+    return ShrunkCase(case, rate, findings, seen, origin, size(start), oracle.sinks_only, oracle.runs)
 
 
-def _smallest(question: Question, ways: Iterable[Shrinker]) -> Case | None:
+def _smallest(oracle: FailureOracle, ways: Iterable[Shrinker]) -> Case | None:
     """The smallest failing case that any way comes to."""
-    found = [smallest(strategy, entropy, question.fails) for strategy, entropy in ways]
+    found = [smallest(strategy, entropy, oracle.fails) for strategy, entropy in ways]
     return min((case for case in found if case is not None), key=weight, default=None)
 
 
 def _rated(
-    question: Question, case: Case, origin: tuple[Finding, ...]
-) -> tuple[Rate, tuple[Finding, ...], Observations | None]:
+    oracle: FailureOracle, case: Case, origin: tuple[Finding, ...]
+) -> tuple[FailureRate, tuple[Finding, ...], Observations | None]:
     """How often a case fails, what was wrong the last time it did (`origin`, if it never does), and what was seen."""
-    if question.guarantee == "liveness":
-        patient = evolve(question, bench=evolve(question.bench, deadline=question.bench.deadline * PATIENCE))
+    if oracle.guarantee == "liveness":
+        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * PATIENCE))
         ruling, seen = patient.run(case)
-        return Rate(int(patient.breaks(ruling)), 1), ruling.findings, seen
+        return FailureRate(int(patient.breaks(ruling)), 1), ruling.findings, seen
     until = monotonic() + RATING_SECONDS
     failed, findings, shown = 0, origin, None
     for run in range(1, RUNS + 1):
-        ruling, seen = question.run(case)
-        if question.breaks(ruling):
+        ruling, seen = oracle.run(case)
+        if oracle.breaks(ruling):
             failed, findings, shown = failed + 1, ruling.findings, seen
         if run >= LEAST_RUNS and monotonic() > until:
             break
-    return Rate(failed, run), findings, shown
+    return FailureRate(failed, run), findings, shown

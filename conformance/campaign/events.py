@@ -42,7 +42,7 @@ def broken_by(finding: Finding) -> Guarantee:
 
 
 @frozen
-class Rate:
+class FailureRate:
     """In how many runs, of how many, it failed."""
 
     failed: int
@@ -58,7 +58,7 @@ class Rate:
 
 
 @frozen
-class Size:
+class CaseSize:
     """How large a case is."""
 
     tasks: int
@@ -129,10 +129,10 @@ class Examined:
     """A violation, looked at again: alone, with its sinks only, without its failures."""
 
     index: int
-    alone: Rate
+    alone: FailureRate
     sinks: Ruled
     without_failures: Outcome
-    batch: Rate | None = None
+    batch: FailureRate | None = None
     """Where it did not fail alone: the cases that ran with it, as one."""
     stall: bool | None = None
     """Whether a stall repeated, alone and with ten times the deadline. None if there was none, or it was not tried."""
@@ -148,10 +148,10 @@ class Shrunk:
     id: str
     file: str
     digest: str
-    rate: Rate
+    rate: FailureRate
     sinks_only: bool
-    before: Size
-    after: Size
+    before: CaseSize
+    after: CaseSize
     runs: int
     """How many runs of the engine it took to find it."""
     findings: tuple[Finding, ...]
@@ -174,11 +174,11 @@ class Measured:
 
 
 @frozen
-class Ended:
+class CampaignEnded:
     """There is nothing left to do."""
 
 
-Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | Ended
+Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
 EVENTS: dict[str, type[Event]] = {
     "began": Began,
     "judged": Judged,
@@ -186,7 +186,7 @@ EVENTS: dict[str, type[Event]] = {
     "shrunk": Shrunk,
     "gaveup": GaveUp,
     "measured": Measured,
-    "ended": Ended,
+    "ended": CampaignEnded,
 }
 """Events by their names in a journal."""
 

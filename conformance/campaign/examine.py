@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
 from conformance.campaign.batch_runner import answers
-from conformance.campaign.events import STALLED, Examined, Judged, Outcome, Rate
+from conformance.campaign.events import STALLED, Examined, FailureRate, Judged, Outcome
 from conformance.campaign.judging import RunVerdict, on_sinks, outcome
 from conformance.campaign.merge import merged
 from conformance.campaign.plan import Planned, request_of
@@ -63,7 +63,7 @@ def examine(
     if stalls(judged) and try_stall:
         _, ruling, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
         stall = stalls(ruling)
-    alone = Rate(0, 0) if only_stalls else repeats(bench, request, RUNS)
+    alone = FailureRate(0, 0) if only_stalls else repeats(bench, request, RUNS)
     together = None
     if alone.runs and not alone.failed and (all_of_them := as_one(bench.description, batch)) is not None:
         together = repeats(bench, request_of(all_of_them, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
@@ -89,16 +89,16 @@ def as_one(description: Description, batch: list[Planned]) -> Case | None:
     return together if together is not None and not can.unsupported(together) else None
 
 
-def repeats(bench: Bench, request: RunRequest, most: int) -> Rate:
+def repeats(bench: Bench, request: RunRequest, most: int) -> FailureRate:
     """Run it until it fails; how often it did, in how many runs. One that fails at once is not run on."""
     for run in range(1, most + 1):
         if unsafe(bench.run(request)[1]):
-            return Rate(1, 1) if run == 1 else rate(bench, request, most - run, Rate(1, run))
-    return Rate(0, most)
+            return FailureRate(1, 1) if run == 1 else rate(bench, request, most - run, FailureRate(1, run))
+    return FailureRate(0, most)
 
 
-def rate(bench: Bench, request: RunRequest, runs: int, so_far: Rate | None = None) -> Rate:
+def rate(bench: Bench, request: RunRequest, runs: int, so_far: FailureRate | None = None) -> FailureRate:
     """How often it fails."""
-    so_far = so_far or Rate(0, 0)
+    so_far = so_far or FailureRate(0, 0)
     failed = sum(unsafe(bench.run(request)[1]) for _ in range(runs))
-    return Rate(so_far.failed + failed, so_far.runs + runs)
+    return FailureRate(so_far.failed + failed, so_far.runs + runs)

@@ -17,7 +17,7 @@ from conformance.campaign.counterexample import best_start, counterexample
 from conformance.campaign.events import (
     GUARANTEES,
     Began,
-    Ended,
+    CampaignEnded,
     Event,
     Examined,
     GaveUp,
@@ -28,8 +28,8 @@ from conformance.campaign.examine import Bench, examine
 from conformance.campaign.executor import Executor
 from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
-from conformance.campaign.sensitivity import Sensitivity
-from conformance.campaign.shrink import EngineGone, Question
+from conformance.campaign.sensitivity import MutationScore
+from conformance.campaign.shrink import EngineGone, FailureOracle
 from conformance.campaign.tally import Tally
 from conformance.codec import digest
 from conformance.errors import EngineFailed, EngineUnavailable, Unreadable
@@ -66,7 +66,7 @@ class Campaign:
     def go_on(self, tally: Tally) -> Iterator[Event]:
         """What happens from here on. The tally follows, as whoever takes an event adds it."""
         plan = self.plan
-        sensitivity = Sensitivity(plan_of(self.began), self.began.description.capabilities, self.executor)
+        sensitivity = MutationScore(plan_of(self.began), self.began.description.capabilities, self.executor)
         for event in self._run_cases(plan, tally) if tally.gave_up is None else ():
             yield event
             sensitivity.advance()
@@ -80,7 +80,7 @@ class Campaign:
                 yield GaveUp(str(gone.__cause__))
         if tally.measured is None:
             yield sensitivity.measured()
-        yield Ended()
+        yield CampaignEnded()
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
         at_once = self.began.description.batch
@@ -173,8 +173,8 @@ class Campaign:
         for left, (guarantee, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
             # Of the time that is left, each has its share.
             share = monotonic() + max(0.0, until - monotonic()) / left
-            question = Question(self.bench, guarantee, most_runs=self.began.shrink_runs, until=share)
-            small = counterexample(plan, self.began.description.batch, question, *best_start(violations, cases))
+            oracle = FailureOracle(self.bench, guarantee, most_runs=self.began.shrink_runs, until=share)
+            small = counterexample(plan, self.began.description.batch, oracle, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
             self.results.counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
             yield small.event(number, guarantee)

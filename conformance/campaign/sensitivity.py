@@ -61,7 +61,7 @@ def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
 
 
 @frozen
-class Trial:
+class MutantTrial:
     """One engine on the first so many cases of a seed; on all of them, if it is in no group of broken ones."""
 
     mutant: str
@@ -81,15 +81,17 @@ def _drawn(number: int, seed: int) -> list[Case]:
     return collect(cases(), number=number, seed=seed) if number else []
 
 
-def trials(*, number: int, runs: int, seed: int) -> list[Trial]:
+def mutant_trials(*, number: int, runs: int, seed: int) -> list[MutantTrial]:
     """Every mutant on at most so many cases, then every correct engine, so many runs in all."""
-    broken = [Trial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines]
-    return broken + [Trial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
+    broken = [
+        MutantTrial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines
+    ]
+    return broken + [MutantTrial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
 
 
 def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
     """What comes of all of them, one after the other."""
-    return (trial() for trial in trials(number=number, runs=runs, seed=seed))
+    return (trial() for trial in mutant_trials(number=number, runs=runs, seed=seed))
 
 
 def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
@@ -125,7 +127,7 @@ def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
     return len(cases), any(rule(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
 
 
-class Sensitivity:
+class MutationScore:
     """
     How many of the broken engines a campaign's own cases convict, found out while its engine is busy.
 

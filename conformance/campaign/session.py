@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
+from conformance.campaign.events import Began, CampaignEnded, Event, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.plan import PROFILES, plan_of, versions
@@ -125,7 +125,7 @@ def proceed(results: Results, make_executor: Callable[[], Executor] = LocalExecu
     events = read_events(results.folder / JOURNAL)
     if not events or not isinstance(began := events[0], Began):
         raise Unreadable(str(results.folder), "no campaign was begun in it", "Leave --resume away to begin one.")
-    if isinstance(events[-1], Ended):
+    if isinstance(events[-1], CampaignEnded):
         yield from events
         return
     _check_suite(began)

@@ -2,7 +2,7 @@
 From a case that breaks a guarantee to the smallest that does, against the engine itself.
 
 Hypothesis shrinks. Its public entry for fuzzers takes the very bytes that the case was made from, finds that the case
-fails and remembers it; asked to repeat what it remembers, it shrinks. Every question it asks is one run of the engine,
+fails and remembers it; asked to repeat what it remembers, it shrinks. Every oracle it asks is one run of the engine,
 or several, where only a case that fails every time will do. Each case is tried once, so Hypothesis never sees an answer
 change; when the budget is used up, it is stopped.
 """
@@ -46,7 +46,7 @@ class EngineGone(BaseException):
 
 
 @define
-class Question:
+class FailureOracle:
     """Whether a case breaks this guarantee on this engine; asked within a budget, and each case once."""
 
     bench: Bench
@@ -82,7 +82,7 @@ class Question:
         return ruling, seen
 
     def breaks(self, ruling: RunVerdict) -> bool:
-        """Whether a run breaks the guarantee in question, and not only another one."""
+        """Whether a run breaks the guarantee in oracle, and not only another one."""
         return any(broken_by(finding) == self.guarantee for finding in ruling.findings)
 
 
@@ -100,7 +100,7 @@ def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Ca
         print_blob=False,
         report_multiple_bugs=False,
     )
-    @seed(0)  # The same question shrinks the same way. (It forgets the database of settings that are below it.)
+    @seed(0)  # The same oracle shrinks the same way. (It forgets the database of settings that are below it.)
     @given(strategy)
     def try_out(case: Case) -> None:
         if fails(case):

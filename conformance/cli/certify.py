@@ -19,7 +19,7 @@ from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
 from conformance.campaign.session import CampaignConfig, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
-from conformance.campaign.tally import Summary, Tally
+from conformance.campaign.tally import EngineVerdict, Tally
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
@@ -37,7 +37,7 @@ REFERENCE = "reference"
 SHOWN = 5
 """Disagreements that are shown at the terminal; all of them stand in the folder."""
 
-EXIT: dict[Summary, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
+EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
 
 
 @click.command()

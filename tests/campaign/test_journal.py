@@ -14,8 +14,8 @@ from conformance.judge.verdict import Finding
 from conformance.observation import EngineInfo
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-RATES = st.builds(events.Rate, st.integers(0, 20), st.integers(1, 20))
-SIZES = st.builds(events.Size, *[st.integers(0, 9)] * 4)
+RATES = st.builds(events.FailureRate, st.integers(0, 20), st.integers(1, 20))
+SIZES = st.builds(events.CaseSize, *[st.integers(0, 9)] * 4)
 FINDINGS = st.lists(
     st.builds(
         Finding,
@@ -51,7 +51,7 @@ EVENTS = st.one_of(
     ),
     st.builds(events.GaveUp, TEXT),
     st.builds(events.Measured, NUMBERS, NUMBERS, st.lists(TEXT).map(tuple)),
-    st.just(events.Ended()),
+    st.just(events.CampaignEnded()),
 )
 
 
@@ -115,7 +115,7 @@ def test_half_a_line_is_as_if_it_had_not_been_begun(tmp_path_factory, whole, las
 )
 def test_a_line_that_is_no_event_is_refused_with_its_number_and_path(tmp_path, line, said):
     path = tmp_path / "journal.jsonl"
-    path.write_bytes(json.dumps(encode_event(events.Ended())).encode() + b"\n" + line + b"\n")
+    path.write_bytes(json.dumps(encode_event(events.CampaignEnded())).encode() + b"\n" + line + b"\n")
     with pytest.raises(Malformed, match=said) as refused:
         read_events(path)
     assert str(refused.value).startswith(f"{path}, line 2: ")

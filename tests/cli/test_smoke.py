@@ -10,7 +10,7 @@ from attrs import evolve
 
 from conformance.adapters.reference import Reference
 from conformance.campaign.smoke import judged
-from conformance.campaign.trials import EACH, trials
+from conformance.campaign.smoke_cases import EACH, smoke_cases
 from conformance.engine import EVERYTHING, Capabilities, RunRequest
 from conformance.observation import Fired
 from conformance.programs import PROGRAMS
@@ -42,18 +42,18 @@ def test_an_engine_that_is_as_it_should_be_has_nothing_wrong_in_all_that_it_can_
     assert "reference" in out
     names = [line[10:] for line in out.splitlines() if line.startswith("ok ")]
     assert {f"program {op}" for op in PROGRAMS} < set(names)
-    assert len(names) == 3 + len(list(trials(EVERYTHING)))
+    assert len(names) == 3 + len(list(smoke_cases(EVERYTHING)))
     assert f"Nothing is wrong in {len(names)} checks. Now certify it: conformance certify 'reference'" in out
 
 
 def test_every_program_is_tried_and_nothing_that_an_engine_cannot_do():
     assert [program.op for program in EACH] == list(PROGRAMS)
     few = Capabilities(failures=["restart"], programs=["map"], holds=False)
-    names = [trial.name for trial in trials(few)]
+    names = [trial.name for trial in smoke_cases(few)]
     assert "program map" in names
     assert "program sum" not in names
     assert [name for name in names if name.startswith("failure")] == ["failure restart after epoch 2"]
-    assert not any(few.unsupported(trial.case) for trial in trials(few))
+    assert not any(few.unsupported(trial.case) for trial in smoke_cases(few))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_mistake_is_named_with_what_was_said_and_what_to_do(conformance, way, 
 def test_all_mistakes_are_told_at_once_as_the_adapter_is_started_anew(conformance):
     code, out, _ = conformance("smoke", miniature("exit", 7))
     assert code == 4
-    assert out.count("wrong  ") == len(list(trials(EVERYTHING))) // 7
+    assert out.count("wrong  ") == len(list(smoke_cases(EVERYTHING))) // 7
     assert out.splitlines()[-1].endswith("checks are not as they should be.")
 
 
@@ -131,7 +131,7 @@ def _impatient():
 
 
 def test_a_failure_has_evidence_happens_in_its_order_and_is_followed_by_an_observation():
-    case = next(trial.case for trial in trials(EVERYTHING) if trial.name == "a failure, and the same again")
+    case = next(trial.case for trial in smoke_cases(EVERYTHING) if trial.name == "a failure, and the same again")
     request = RunRequest(case)
     (seen,) = Reference([]).run([request])
     assert judged(request, seen) is None
@@ -157,7 +157,7 @@ def test_as_json_a_check_is_a_line_with_all_that_was_said(conformance):
 
 def test_the_transcript_has_it_all(conformance):
     assert conformance("smoke", "reference", "--transcript", "said")[0] == 0
-    assert Path("said").read_text().count('-> {"do": "run"') == len(list(trials(EVERYTHING)))
+    assert Path("said").read_text().count('-> {"do": "run"') == len(list(smoke_cases(EVERYTHING)))
     code, _, err = conformance("smoke", "reference", "--transcript", "said")
     assert code == 2
     assert "there is such a file already" in err
