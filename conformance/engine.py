@@ -5,6 +5,7 @@ An adapter is a class with three methods. It is constructed with the settings be
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 from attrs import evolve, field, frozen
@@ -105,6 +106,8 @@ class RunRequest:
     streams: frozenset[str] = field()
     seconds: float = 60.0
     seed: int = 0
+    id: int = field(factory=count().__next__, eq=False, repr=False)
+    """Identifies the request in this process, among any others."""
 
     @streams.default
     def _all(self) -> frozenset[str]:
