@@ -1,8 +1,8 @@
 """
-The journal: one line of JSON for each event, appended, and on the disk before the next case is asked for.
+The journal: one line of JSON for each event, appended and synced to disk before the next event.
 
-What was being written when we were killed is half a line without an end; reading stops before it, and going on writes
-over it.
+A process that is killed while it writes leaves an incomplete last line. Reading stops before it; resuming overwrites
+it.
 """
 
 import fcntl
@@ -35,12 +35,12 @@ def decode_event(value: object) -> Event:
 
 
 def read_events(path: Path) -> list[Event]:
-    """All whole lines of a journal."""
-    return [event for event, _ in _whole_lines(path)]
+    """Read the complete lines of a journal."""
+    return [event for event, _ in _complete_lines(path)]
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[Event, int]]:
-    """Events, and where the line of each ends."""
+def _complete_lines(path: Path) -> Iterator[tuple[Event, int]]:
+    """Yield each event, and the offset at which its line ends."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -61,7 +61,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[Event, int]]:
 
 
 class Journal:
-    """A journal that is being written."""
+    """A journal that is open for writing, by one process at a time."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab")
@@ -69,14 +69,14 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._file.close()
-            hint = "Wait for it, or give another folder."
-            raise Unwritable(str(path.parent), "another process is at this campaign", hint) from None
-        lines = list(_whole_lines(path))
+            hint = "Wait until it ends, or give another folder."
+            raise Unwritable(str(path.parent), "another process is running this campaign", hint) from None
+        lines = list(_complete_lines(path))
         self.events = [event for event, _ in lines]
         self._file.truncate(lines[-1][1] if lines else 0)
 
     def write(self, event: Event) -> None:
-        """Append an event, and wait until it is on the disk."""
+        """Append an event and sync it to disk."""
         self._file.write(json.dumps(encode_event(event), ensure_ascii=True).encode("ascii") + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())

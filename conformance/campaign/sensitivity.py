@@ -16,7 +16,7 @@ from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, name
 from conformance.adapters.mutants.machine import Machine
 from conformance.campaign.events import Measured
 from conformance.campaign.executor import Executor
-from conformance.campaign.judging import rule
+from conformance.campaign.judging import judge_run
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
 from conformance.engine import Capabilities, RunRequest
@@ -124,7 +124,7 @@ def _first(plan: Plan, can: Capabilities) -> list[Planned]:
 def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
     """How many of the first cases of a plan an engine can run, and whether they convict a broken one."""
     machine, cases = MUTANTS[mutant], _first(plan, can)
-    return len(cases), any(rule(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
+    return len(cases), any(judge_run(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
 
 
 class MutationScore:

@@ -134,10 +134,10 @@ class Smoke:
 
 def judged(request: RunRequest, seen: Observations) -> Check | None:
     """What is wrong with what was observed of a case; nothing, if all is as it should be."""
-    counts, ruling = outcome(request.case, seen)
+    counts, verdict = outcome(request.case, seen)
     if counts == "violates":
-        return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in ruling.findings))
-    because = [ruling.because] if counts != "conforms" else []
+        return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in verdict.findings))
+    because = [verdict.because] if counts != "conforms" else []
     if seen.end != "error" and not seen.observations:
         because.append("it showed nothing; there has to be an observation at least at the end")
     if missing := request.streams - seen.observed if seen.observations else ():

@@ -70,7 +70,7 @@ def test_a_campaign_that_was_begun_on_a_cluster_can_be_gone_on_with_here(tmp_pat
 
 
 def test_cases_are_the_same_wherever_they_are_drawn(make_executor):
-    here, there = Plan(number=50, seed=3), Plan(number=50, seed=3, draws=make_executor().numbered)
+    here, there = Plan(number=50, seed=3), Plan(number=50, seed=3, draw=make_executor().numbered)
     assert list(there) == list(here)
     assert isinstance(here.numbered, Numbered)
 

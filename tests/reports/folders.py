@@ -51,7 +51,7 @@ def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda 
     for each in planned:
         seen = run(word, each.case)
         seen = seen if logs else timed(evolve(seen, log=()), chance)
-        results.keep(each.id, each.case, seen)
+        results.save(each.id, each.case, seen)
         came, ruling = outcome(each.case, seen)
         fired = len(seen.fired)
         events.append(
@@ -60,7 +60,7 @@ def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda 
         for finding in ruling.findings:
             broken.setdefault(broken_by(finding), (each, seen, ruling))
     for number, (promise, (each, seen, ruling)) in enumerate(broken.items(), start=1):
-        results.counterexample(number, each.case, seen)
+        results.save_counterexample(number, each.case, seen)
         events.append(Examined(each.index, FailureRate(1, 1), "violates", "conforms"))
         how = (FailureRate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
         file = f"counterexamples/{number}.json"
