@@ -50,7 +50,7 @@ def outcome(case: Case, seen: Observations) -> tuple[Outcome, RunVerdict]:
     same.
     """
     try:
-        seen.fit(case, digest(case))
+        seen.check_fit(case, digest(case))
     except Malformed as refused:
         return "error", RunVerdict("inconclusive", f"what it says it observed is refused: {refused}")
     verdict = judge_run(case, seen)
