@@ -6,6 +6,7 @@ request goes in, `observation.Observations` come out; the judge never sees the e
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 from attrs import evolve, field, frozen
@@ -112,6 +113,8 @@ class RunRequest:
     streams: frozenset[str] = field()
     seconds: float = 60.0
     seed: int = 0
+    id: int = field(factory=count().__next__, eq=False, repr=False)
+    """Identifies the request in this process, among any others."""
 
     @streams.default
     def _all(self) -> frozenset[str]:

@@ -66,7 +66,7 @@ def counterexamples(runs: Sequence[Run]) -> tuple[Counterexample, ...]:
 
 
 def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexample:
-    case, seen = run.results.shrunk(shrunk.file)
+    case, seen = run.results.counterexample(shrunk.file)
     origin = run.tally.judged.get(shrunk.index)
     if seen is None and origin is not None and shrunk.digest == origin.digest:
         seen = run.results.observations(origin.id)

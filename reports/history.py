@@ -8,7 +8,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.events import GUARANTEES
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
 from conformance.errors import ConformanceError
 from conformance.reports.charts import draw_trend, format_seconds
 from conformance.reports.runs import Run, runs_in
@@ -22,7 +22,7 @@ class Then:
     version: str
     date: str
     suite: str
-    verdict: Summary
+    verdict: EngineVerdict
     broken: str
     cases: int
     case: float | None

@@ -11,12 +11,12 @@ from conformance.campaign.certificate import meaning
 from conformance.campaign.events import GUARANTEES, Outcome
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.session import CampaignConfig
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
 from conformance.reports.labels import format_count
 from conformance.reports.runs import Run
 from conformance.reports.sanitize import sanitize
 
-NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
+NOTHING: tuple[EngineVerdict, str] = ("inconclusive", "Nothing has been run.")
 """Of a campaign that has only begun."""
 
 
@@ -24,7 +24,7 @@ NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
 class Cell:
     """A guarantee of an engine: the verdict, in how many cases it is broken, and where more is said of it."""
 
-    verdict: Summary
+    verdict: EngineVerdict
     count: str
     link: str
 
@@ -35,7 +35,7 @@ class Column:
 
     word: str
     slug: str
-    verdict: Summary
+    verdict: EngineVerdict
     because: str
     meaning: str
     version: str
@@ -81,7 +81,7 @@ def _column(run: Run, *, several: bool) -> Column:
     )
 
 
-def _why_no_meaning(verdict: Summary) -> str:
+def _why_no_meaning(verdict: EngineVerdict) -> str:
     if verdict == "violates":
         return "A violation that was seen is one, however many cases show none."
     return "No generated case with a failure counts, so there is nothing to be sure of."
@@ -157,5 +157,5 @@ def headline(found: Sequence[Column]) -> str:
     return f"{good} of {len(found)} engines conform"
 
 
-def _verb(verdict: Summary) -> str:
+def _verb(verdict: EngineVerdict) -> str:
     return verdict if verdict in {"conforms", "violates"} else f"is {verdict}" if verdict != "error" else "is in error"
