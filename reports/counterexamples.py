@@ -13,12 +13,13 @@ from conformance.codec import digest, encode_case
 from conformance.judge.verdict import delivery_guarantee
 from conformance.observation import Observations
 from conformance.reports.alignment import Row, aligned
+from conformance.reports.diagrams import Diagram, draw_run, find_closest
 from conformance.reports.graph import graph
 from conformance.reports.labels import describe_failure, describe_hold
-from conformance.reports.pictures import Picture, log_of, nearest, pictures
 from conformance.reports.runs import Run
 from conformance.reports.sanitize import format_events
 from conformance.reports.summary import examination
+from conformance.reports.timeline import read_log
 
 WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
 
@@ -41,7 +42,7 @@ class Counterexample:
     inputs: tuple[tuple[str, tuple[str, ...]], ...]
     failures: tuple[str, ...]
     holds: tuple[str, ...]
-    pictures: tuple[Picture, ...]
+    diagrams: tuple[Diagram, ...]
     rows: tuple[Row, ...]
     command: str
     check: str
@@ -87,7 +88,7 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
         inputs=tuple((source, tuple(map(format_events, case.inputs[source][:40]))) for source in case.graph.sources),
         failures=tuple(map(describe_failure, case.failures[:40])),
         holds=tuple(map(describe_hold, case.holds[:40])),
-        pictures=shown,
+        diagrams=shown,
         rows=rows,
         command=reproduction(run.tally, shrunk, folder),
         check=f"conformance check {file} {file.removesuffix('.json')}-observations.json" if seen is not None else "",
@@ -96,12 +97,12 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
     )
 
 
-def _shown(case: Case, seen: Observations | None, shrunk: Shrunk) -> tuple[tuple[Picture, ...], tuple[Row, ...]]:
+def _shown(case: Case, seen: Observations | None, shrunk: Shrunk) -> tuple[tuple[Diagram, ...], tuple[Row, ...]]:
     if seen is None or not seen.observations or seen.case != digest(case):
         return (), ()
-    found = nearest(case, seen)
-    rows = aligned(case, seen, shrunk.findings, found.shows) if found is not None else ()
-    return pictures(case, seen, found, log_of(case, seen), conforms=False), rows
+    found = find_closest(case, seen)
+    rows = aligned(case, seen, shrunk.findings, found.streams) if found is not None else ()
+    return draw_run(case, seen, found, read_log(case, seen.log), conforms=False), rows
 
 
 def _facts(run: Run, shrunk: Shrunk) -> Iterator[str]:

@@ -12,12 +12,12 @@ from conformance.campaign.events import Judged, Outcome
 from conformance.case import Case, Epochs
 from conformance.errors import ConformanceError
 from conformance.observation import Observations
+from conformance.reports.diagrams import Diagram, draw_run, draw_witness, find_closest, find_witness
 from conformance.reports.graph import graph
 from conformance.reports.labels import describe_failure, describe_hold
-from conformance.reports.pictures import Picture, explained, log_of, nearest, pictures, witness
 from conformance.reports.runs import Run
 from conformance.reports.sanitize import format_events
-from conformance.reports.timeline import Act
+from conformance.reports.timeline import Timeline, read_log
 from conformance.reports.times import Samples
 
 HOVERED = 450
@@ -63,7 +63,7 @@ class Ran:
     seen: tuple[str, ...]
     """What was observed, and what failed, in the order in which it happened."""
     outputs: tuple[Output, ...]
-    pictures: tuple[Picture, ...]
+    diagrams: tuple[Diagram, ...]
     command: str
 
 
@@ -142,9 +142,9 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *,
     outcome = run.tally.outcome(judged)
     seen = _observations(run, judged.id)
     because = tuple(f"{each.diagnosis}: {each.because}" for each in judged.findings[:MOST_LINES]) or (judged.because,)
-    drawn: tuple[Picture, ...] = ()
+    drawn: tuple[Diagram, ...] = ()
     if seen is not None:
-        log = log_of(case, seen)
+        log = read_log(case, seen.log)
         samples.add(case, seen, log)
         if room.draw and seen.observations:
             # What does not fit the case is not drawn; `verify` says what is wrong with it.
@@ -159,7 +159,7 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *,
         note="Only its sinks were observed." if judged.sinks_only else "",
         seen=_seen(case, seen, room) if seen is not None and whole else (),
         outputs=tuple(_outputs(case, seen)) if seen is not None and whole else (),
-        pictures=drawn,
+        diagrams=drawn,
         command="" if room.brief and outcome == "conforms" else _command(run, judged),
     )
 
@@ -181,16 +181,16 @@ def _seen(case: Case, seen: Observations, room: _Room) -> tuple[str, ...]:
     return (f"Epochs shown, look by look: {' '.join(looks)}",)
 
 
-def _pictures(case: Case, seen: Observations, log: Sequence[Act], room: _Room) -> tuple[Picture, ...]:
+def _pictures(case: Case, seen: Observations, log: Timeline, room: _Room) -> tuple[Diagram, ...]:
     if room.outcome == "violates":
-        return pictures(case, seen, nearest(case, seen), log, conforms=False, brief=room.brief)
+        return draw_run(case, seen, find_closest(case, seen), log, conforms=False, brief=room.brief)
     if room.outcome != "conforms":
-        return pictures(case, seen, None, log, conforms=False, brief=room.brief)
-    found = explained(case, seen)
+        return draw_run(case, seen, None, log, conforms=False, brief=room.brief)
+    found = find_witness(case, seen)
     if log and room.brief:
-        return witness(found, brief=True)
-    happened = pictures(case, seen, found, log, conforms=True, brief=room.brief)
-    return (*happened, *witness(found, brief=room.brief)) if log else happened
+        return draw_witness(found, brief=True)
+    happened = draw_run(case, seen, found, log, conforms=True, brief=room.brief)
+    return (*happened, *draw_witness(found, brief=room.brief)) if log else happened
 
 
 def _observations(run: Run, name: str) -> Observations | None:

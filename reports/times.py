@@ -5,7 +5,7 @@ A recovery lasts from the failure until an observation shows an epoch more than 
 gives no times, or no log, there is nothing to draw, and the report says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from attrs import define, field, frozen
 
@@ -13,7 +13,7 @@ from conformance.case import Case
 from conformance.observation import Observations
 from conformance.reports.charts import Histogram, draw_number_histogram, draw_time_histogram
 from conformance.reports.labels import classify_failure
-from conformance.reports.timeline import Act
+from conformance.reports.timeline import Timeline
 
 
 @define
@@ -26,7 +26,7 @@ class Samples:
     in_flight: list[int] = field(factory=list)
     overlapped: list[int] = field(factory=list)
 
-    def add(self, case: Case, seen: Observations, acts: Sequence[Act]) -> None:
+    def add(self, case: Case, seen: Observations, timeline: Timeline) -> None:
         """One more run."""
         if not seen.observations:
             return
@@ -35,8 +35,8 @@ class Samples:
         for kind, lasted in recoveries(case, seen):
             self.recoveries.setdefault(kind, []).append(lasted)
         self.committed.append(_epochs(seen, len(seen.observations) - 1))
-        if acts:
-            self.in_flight.append(in_flight(case, acts))
+        if timeline:
+            self.in_flight.append(in_flight(case, timeline))
         if seen.overlapped is not None:
             self.overlapped.append(seen.overlapped)
 
@@ -59,20 +59,20 @@ def recoveries(case: Case, seen: Observations) -> Iterator[tuple[str, float]]:
                 break
 
 
-def in_flight(case: Case, acts: Sequence[Act]) -> int:
+def in_flight(case: Case, timeline: Timeline) -> int:
     """The most epochs that were begun by some task and not yet done by all, at any moment of a log."""
     done = dict.fromkeys((task.name for task in case.graph.tasks), 0)
     begun = most = 0
-    for act in acts:
-        if act.do == "recover":
+    for entry in timeline:
+        if entry.kind == "recover":
             common = min(done.values())
             done = dict.fromkeys(done, common)
             begun = common
-        elif act.do in {"event", "border"} and act.task in done:
-            begun = max(begun, act.epoch)
+        elif entry.kind in {"event", "border"} and entry.task in done:
+            begun = max(begun, entry.epoch)
             most = max(most, begun - min(done.values()))
-            if act.do == "border":
-                done[act.task] = max(done[act.task], act.epoch)
+            if entry.kind == "border":
+                done[entry.task] = max(done[entry.task], entry.epoch)
     return most
 
 

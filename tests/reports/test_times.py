@@ -14,7 +14,7 @@ from conformance.observation import Fired, Observation, Observations
 from conformance.programs import Count
 from conformance.reports.charts import draw_number_histogram, draw_time_histogram, format_seconds
 from conformance.reports.coverage import GROUPS
-from conformance.reports.timeline import logged
+from conformance.reports.timeline import read_log
 from conformance.reports.times import Samples, in_flight, recoveries, times
 
 CASE = Case(
@@ -47,13 +47,13 @@ def test_what_has_no_time_no_end_or_no_failure_is_no_recovery(fired):
 @given(cases())
 def test_epochs_in_flight_are_at_least_one_and_at_most_all(case):
     (seen,) = Reference([]).run([RunRequest(case)])
-    assert 1 <= in_flight(case, logged(case, seen.log)) <= case.epochs
+    assert 1 <= in_flight(case, read_log(case, seen.log)) <= case.epochs
 
 
 def test_who_goes_furthest_up_the_graph_first_has_more_in_flight():
     case = corpus()["paper-observed-execution"]
     wide, deep = (
-        in_flight(case, logged(case, each(RunRequest(case)).run().log)) for each in (BreadthFirst, DepthFirst)
+        in_flight(case, read_log(case, each(RunRequest(case)).run().log)) for each in (BreadthFirst, DepthFirst)
     )
     assert (wide, deep) == (3, 1)
 
