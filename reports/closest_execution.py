@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from conformance.case import Case, Epochs, Task
 from conformance.judge.explain import Orders
+from conformance.judge.judge import case_as_run
 from conformance.judge.witness import trace_of
 from conformance.model.configuration import Trace
 from conformance.observation import Observations
@@ -57,15 +58,12 @@ class _PartialRun:
         return self.cost + min(self.row), self.cost + self.row[-1]
 
 
-def find_closest_execution(case: Case, seen: Observations) -> ClosestExecution | None:
+def find_closest_execution(case: Case, observed: Observations) -> ClosestExecution | None:
     """Find the execution closest to the last observation; None where there are too many events."""
     if sum(len(events) for epochs in case.inputs.values() for events in epochs) > MAX_EVENTS:
         return None
-    last = seen.observations[-1].streams if seen.observations else {}
-    plain = evolve(case, failures=(), holds=())
-    if seen.epochs == "own":
-        shown = min(len(last.get(source, ())) for source in case.graph.sources)
-        plain = evolve(plain, inputs={source: last[source][:shown] or ((),) for source in case.graph.sources})
+    last = observed.observations[-1].streams if observed.observations else {}
+    plain = case_as_run(case, observed)
     streams: dict[str, Epochs] = dict(plain.inputs)
     orders: Orders = {}
     distance = 0

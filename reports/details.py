@@ -149,7 +149,7 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *,
         if room.draw and seen.observations:
             # What does not fit the case is not drawn; `verify` says what is wrong with it.
             with suppress(ConformanceError):
-                seen.fit(case, judged.digest)
+                seen.check_fit(case, judged.digest)
                 drawn = _pictures(case, seen, log, room)
     return Ran(
         word=run.word,

@@ -62,7 +62,7 @@ def find_witness(case: Case, observed: Observations) -> FailureFreeExecution | N
     verdict = judge(case, observed, Budget(steps=WITNESS_STEPS))
     if not isinstance(verdict, Conforms) or verdict.witness is None:
         return None
-    return FailureFreeExecution(verdict.of, *replay(verdict.of, verdict.witness), observations=verdict.at)
+    return FailureFreeExecution(verdict.case, *replay(verdict.case, verdict.witness), observations=verdict.at)
 
 
 def find_closest(case: Case, observed: Observations) -> FailureFreeExecution | None:
