@@ -15,7 +15,7 @@ from conformance.case import Case, Crash, Failure, Task
 from conformance.model.configuration import Rule, Trace, initial
 from conformance.model.snapshot import epoch_of, gce
 from conformance.model.trace import configurations
-from conformance.observation import Observations
+from conformance.observation import Fired, Observations
 from conformance.programs import Event
 
 EntryKind: TypeAlias = Literal["event", "border", "fail", "recover", "look"]
@@ -134,18 +134,22 @@ def infer_timeline(case: Case, observed: Observations, timeline: Timeline, commi
     for index, observation in enumerate(observed.observations):
         epoch = max(map(len, observation.streams.values()), default=0)
         until = max(done, commits.get(epoch, done))
-        for fired in observed.fired:
-            if fired.before == index and fired.failure < len(case.failures):
-                entries += _fail_and_recover(case, case.failures[fired.failure])
+        entries += _fail_and_recover(case, observed, index)
         entries += timeline[done:until]
         entries.append(OBSERVATION)
         done = until
+    return (*entries, *_fail_and_recover(case, observed, len(observed.observations)), *timeline[done:])
+
+
+def _fail_and_recover(case: Case, observed: Observations, index: int) -> Iterator[TimelineEntry]:
+    for _, failure in failures_before(case, observed, index):
+        failed = [failure.task] if isinstance(failure, Crash) else [task.name for task in case.graph.tasks]
+        yield from (TimelineEntry("fail", task, failure.epoch) for task in failed)
+        yield TimelineEntry("recover")
+
+
+def failures_before(case: Case, observed: Observations, index: int) -> Iterator[tuple[Fired, Failure]]:
+    """Yield the failures that fired between an observation and the one before it; at the end, after the last one."""
     for fired in observed.fired:
-        if fired.before >= len(observed.observations) and fired.failure < len(case.failures):
-            entries += _fail_and_recover(case, case.failures[fired.failure])
-    return (*entries, *timeline[done:])
-
-
-def _fail_and_recover(case: Case, failure: Failure) -> Timeline:
-    failed = [failure.task] if isinstance(failure, Crash) else [task.name for task in case.graph.tasks]
-    return (*(TimelineEntry("fail", task, failure.epoch) for task in failed), TimelineEntry("recover"))
+        if min(fired.before, len(observed.observations)) == index and fired.failure < len(case.failures):
+            yield fired, case.failures[fired.failure]

@@ -12,7 +12,7 @@ from conformance.model.configuration import Rule, initial
 from conformance.model.snapshot import observed
 from conformance.model.trace import last
 from conformance.observation import Observation
-from conformance.reports.alignment import aligned
+from conformance.reports.alignment import align
 from conformance.reports.closest_execution import find_closest_execution
 from tests.engines import spoilt
 
@@ -53,7 +53,7 @@ def test_the_first_element_that_nothing_explains_is_marked_once(case):
     seen = spoilt(seen_of(case), case)
     verdict = judge(case, seen)
     assume(not isinstance(verdict, Conforms) and hasattr(verdict, "findings"))
-    rows = aligned(case, seen, verdict.findings, find_closest_execution(case, seen).streams)
+    rows = align(case, seen, verdict.findings, find_closest_execution(case, seen).streams)
     marked = [token for row in rows for token in row.observed if token.kind == "first"]
     named = [finding for finding in verdict.findings if finding.stream is not None]
     assert len(marked) == bool(named and named[0].position is not None)

@@ -17,7 +17,7 @@ from conformance.engine import Capabilities, Description
 from conformance.judge.verdict import Finding
 from conformance.observation import EngineInfo, Fired, Observations
 from conformance.reports.html import render
-from conformance.reports.view import report
+from conformance.reports.report import build_report
 from tests.campaign.test_journal import began
 from tests.reports.folders import run
 from tests.reports.page import Page
@@ -101,13 +101,13 @@ def check(text):
 def test_no_text_of_an_engine_or_a_file_becomes_anything_else(data):
     with TemporaryDirectory() as folder:
         attacked(Path(folder) / "x", lambda: data.draw(TEXTS), lambda: data.draw(SHORT))
-        check(render(report(Path(folder) / "x")))
+        check(render(build_report(Path(folder) / "x")))
 
 
 def test_every_hostile_text_in_every_field_at_once(tmp_path):
     for number, text in enumerate(HOSTILE):
         attacked(tmp_path / str(number), lambda text=text: text, lambda text=text: text[:64])
-        check(render(report(tmp_path / str(number))))
+        check(render(build_report(tmp_path / str(number))))
 
 
 def test_what_stands_in_a_file_of_observations_is_read_as_strictly_as_ever(tmp_path):
@@ -115,5 +115,5 @@ def test_what_stands_in_a_file_of_observations_is_read_as_strictly_as_ever(tmp_p
     (place,) = (tmp_path / "x" / "observations").iterdir()
     spoilt = json.loads(place.read_text()) | {"observations": "<script>"}
     place.write_text(json.dumps(spoilt))
-    check(render(report(tmp_path / "x")))
+    check(render(build_report(tmp_path / "x")))
     assert Observations("", ()).log == ()

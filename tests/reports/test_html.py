@@ -9,7 +9,7 @@ from conformance.campaign.events import GUARANTEES, GaveUp, Judged
 from conformance.errors import Malformed, Unreadable
 from conformance.generators import corpus
 from conformance.reports.html import render, write_report
-from conformance.reports.view import report
+from conformance.reports.report import build_report
 from tests.reports.folders import campaign, several
 from tests.reports.page import Page
 
@@ -25,7 +25,7 @@ def both(tmp_path_factory):
 
 
 def page(folder, *before):
-    return Page(render(report(folder, before)))
+    return Page(render(build_report(folder, before)))
 
 
 def test_the_verdict_is_the_first_thing_said(broken, tmp_path):
@@ -64,7 +64,7 @@ def test_a_broken_promise_links_to_its_counterexample(broken):
     assert f"#{anchor}" in found.links()
     assert anchor in found.ids()
     assert "conformance run counterexamples/1.json mutant:appended-on-replay" in found.text
-    assert "unexplained" in render(report(broken))
+    assert "unexplained" in render(build_report(broken))
 
 
 def test_failed_errored_and_skipped_are_counted_apart(tmp_path):
@@ -76,7 +76,7 @@ def test_failed_errored_and_skipped_are_counted_apart(tmp_path):
         came = outcomes.pop() if event.findings and outcomes[-1] == "violates" else outcomes.pop(0)
         return type(event)(event.index, event.id, event.digest, came, "because of something", findings=event.findings)
 
-    found = report(campaign(tmp_path / "mixed", "mutant:appended-on-replay", change=change))
+    found = build_report(campaign(tmp_path / "mixed", "mutant:appended-on-replay", change=change))
     counts = dict(found.columns[0].outcomes)
     assert counts == {
         "conforms": 0, "violates": 1, "inconclusive": 1, "not exercised": 1, "unsupported": 1, "error": 1
@@ -142,13 +142,13 @@ def test_a_campaign_that_has_only_begun_says_nothing_of_its_engine(both, tmp_pat
     folder = shutil.copytree(both, tmp_path / "begun")
     journal = folder / "reference" / "journal.jsonl"
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:1]))
-    column = report(folder).columns[1]
+    column = build_report(folder).columns[1]
     assert (column.verdict, {cell.verdict for cell in column.cells}) == ("inconclusive", {"inconclusive"})
 
 
 def test_engines_that_reached_the_same_share_a_bar(both):
-    (chain,) = [each for each in report(both).coverage["Graphs"] if each.name == "a chain"]
-    assert [each.words for each in chain.bars] == ["mutant:in-flight-kept, reference"]
+    (chain,) = [each for each in build_report(both).coverage["Graphs"] if each.name == "a chain"]
+    assert [each.engines for each in chain.bars] == ["mutant:in-flight-kept, reference"]
 
 
 def test_an_engine_that_was_given_up_is_in_error(tmp_path):
@@ -161,12 +161,12 @@ def test_an_engine_that_was_given_up_is_in_error(tmp_path):
 
 
 def test_many_cases_have_brief_diagrams_and_very_many_none(broken, monkeypatch):
-    whole = len(render(report(broken)))
-    monkeypatch.setattr("conformance.reports.details.HOVERED", 0)
-    brief = len(render(report(broken)))
-    monkeypatch.setattr("conformance.reports.details.DRAWN", 0)
-    monkeypatch.setattr("conformance.reports.details.TOLD", 0)
-    assert len(render(report(broken))) < brief < whole
+    whole = len(render(build_report(broken)))
+    monkeypatch.setattr("conformance.reports.case_details.MAX_RUNS_WITH_TITLES", 0)
+    brief = len(render(build_report(broken)))
+    monkeypatch.setattr("conformance.reports.case_details.MAX_RUNS_WITH_DIAGRAMS", 0)
+    monkeypatch.setattr("conformance.reports.case_details.MAX_RUNS_WITH_DETAILS", 0)
+    assert len(render(build_report(broken))) < brief < whole
 
 
 def test_nothing_is_fetched_and_only_our_own_script_may_run(broken):
@@ -180,14 +180,14 @@ def test_nothing_is_fetched_and_only_our_own_script_may_run(broken):
 
 def test_what_is_no_folder_of_results_is_refused(tmp_path):
     with pytest.raises(Unreadable, match="certify"):
-        report(tmp_path)
+        build_report(tmp_path)
     (tmp_path / "journal.jsonl").write_text('{"event": "ended"}\n')
     with pytest.raises(Unreadable, match="began"):
-        report(tmp_path)
+        build_report(tmp_path)
     (tmp_path / "engines.json").write_text('{"engines": ["reference", "mutant"]}')
     with pytest.raises(Unreadable, match="begun"):
-        report(tmp_path)
+        build_report(tmp_path)
     (tmp_path / "engines.json").unlink()
     (tmp_path / "journal.jsonl").write_text("{}\n")
     with pytest.raises(Malformed):
-        report(tmp_path)
+        build_report(tmp_path)

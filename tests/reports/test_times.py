@@ -15,7 +15,7 @@ from conformance.programs import Count
 from conformance.reports.charts import draw_number_histogram, draw_time_histogram, format_seconds
 from conformance.reports.coverage import GROUPS
 from conformance.reports.timeline import read_log
-from conformance.reports.times import Samples, in_flight, recoveries, times
+from conformance.reports.times import Samples, count_epochs_in_flight, draw_times, measure_recoveries
 
 CASE = Case(
     Graph(("a",), (Task("t", ("a",), "b", Count()),)),
@@ -36,24 +36,25 @@ def test_a_recovery_lasts_until_an_epoch_more_is_shown():
     seen = Observations(
         "", (shown(0.5, 1), shown(1.5, 1), shown(2.0, 2), shown(4.0, 3)), fired=(Fired(0, 1, t=1.0), Fired(1, 3, t=2.5))
     )
-    assert list(recoveries(CASE, seen)) == [("crash", 1.0), ("kill of a worker", 1.5)]
+    assert list(measure_recoveries(CASE, seen)) == [("crash", 1.0), ("kill of a worker", 1.5)]
 
 
 @pytest.mark.parametrize("fired", [Fired(0, 1), Fired(9, 1, t=1.0), Fired(0, 9, t=1.0), Fired(0, 1, t=99.0)], ids=str)
 def test_what_has_no_time_no_end_or_no_failure_is_no_recovery(fired):
-    assert not list(recoveries(CASE, Observations("", (shown(0.5, 1), shown(2.0, 2)), fired=(fired,))))
+    assert not list(measure_recoveries(CASE, Observations("", (shown(0.5, 1), shown(2.0, 2)), fired=(fired,))))
 
 
 @given(cases())
 def test_epochs_in_flight_are_at_least_one_and_at_most_all(case):
     (seen,) = Reference([]).run([RunRequest(case)])
-    assert 1 <= in_flight(case, read_log(case, seen.log)) <= case.epochs
+    assert 1 <= count_epochs_in_flight(case, read_log(case, seen.log)) <= case.epochs
 
 
 def test_who_goes_furthest_up_the_graph_first_has_more_in_flight():
     case = corpus()["paper-observed-execution"]
     wide, deep = (
-        in_flight(case, read_log(case, each(RunRequest(case)).run().log)) for each in (BreadthFirst, DepthFirst)
+        count_epochs_in_flight(case, read_log(case, each(RunRequest(case)).run().log))
+        for each in (BreadthFirst, DepthFirst)
     )
     assert (wide, deep) == (3, 1)
 
@@ -61,7 +62,7 @@ def test_who_goes_furthest_up_the_graph_first_has_more_in_flight():
 def test_an_engine_that_gives_no_times_and_no_log_is_said_to():
     samples = Samples()
     samples.add(CASE, Observations("", (shown(None, 3),)), ())
-    found = times("mine", samples)
+    found = draw_times("mine", samples)
     assert [histogram.quantity for histogram in found.histograms] == ["Epochs committed in a case"]
     assert "no times" in found.missing[0]
     assert "does not log" in found.missing[1]
