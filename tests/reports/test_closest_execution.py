@@ -1,4 +1,4 @@
-"""The failure-free execution that comes closest."""
+"""Tests of the closest failure-free execution and of the alignment with it."""
 
 from attrs import evolve
 from hypothesis import assume, given
@@ -23,14 +23,14 @@ def seen_of(case):
 
 
 @given(cases())
-def test_it_is_a_failure_free_execution_and_shows_what_it_says(case):
+def test_the_closest_execution_is_failure_free(case):
     found = find_closest_execution(case, seen_of(case))
     assert {step.rule for step in found.trace} <= {Rule.EVENT, Rule.BORDER}
     assert observed(last(initial(found.case), found.trace)) == dict(found.streams)
 
 
 @given(cases())
-def test_where_every_task_has_one_input_what_conforms_is_met_and_what_is_lost_is_counted(case):
+def test_without_interleavings_the_distance_counts_lost_events(case):
     assume(all(len(task.inputs) == 1 for task in case.graph.tasks))
     seen = seen_of(case)
     assert find_closest_execution(case, seen).distance == 0
@@ -39,7 +39,7 @@ def test_where_every_task_has_one_input_what_conforms_is_met_and_what_is_lost_is
 
 
 @given(cases(), st.data())
-def test_an_event_too_many_is_one_edit(case, data):
+def test_an_extra_event_is_at_distance_one(case, data):
     assume(all(len(task.inputs) == 1 for task in case.graph.tasks))
     seen = seen_of(case)
     streams = dict(seen.observations[-1].streams)
@@ -49,7 +49,7 @@ def test_an_event_too_many_is_one_edit(case, data):
 
 
 @given(cases())
-def test_the_first_element_that_nothing_explains_is_marked_once(case):
+def test_the_first_unexplained_event_is_marked_once(case):
     seen = spoilt(seen_of(case), case)
     verdict = judge(case, seen)
     assume(not isinstance(verdict, Conforms) and hasattr(verdict, "findings"))

@@ -1,4 +1,4 @@
-"""JUnit and badges, whatever an engine said."""
+"""JUnit XML and badges."""
 
 import json
 from xml.etree import ElementTree as ET
@@ -34,7 +34,7 @@ def hostile(said):
 
 
 @given(st.text(st.characters(), max_size=30) | st.just(HOSTILE))
-def test_whatever_an_engine_said_the_files_are_well_formed(said):
+def test_junit_and_badge_are_well_formed_for_any_text(said):
     tally = hostile(said)
     suites = parsed(format_junit(tally).encode("utf-8", "surrogatepass"))
     (failed,) = suites.findall("testsuite/testcase[@name='a']/failure")
@@ -43,7 +43,7 @@ def test_whatever_an_engine_said_the_files_are_well_formed(said):
     assert json.loads(format_endpoint(tally))["message"] == "violates · 1 case"
 
 
-def test_promises_are_tests_and_so_are_cases_and_no_doubt_reads_as_a_pass():
+def test_junit_has_guarantees_and_cases_and_doubt_is_no_pass():
     first, second = parsed(format_junit(hostile("x")))
     assert [test.get("name") for test in first] == list(GUARANTEES)
     assert (first.get("tests"), first.get("failures"), first.get("errors")) == ("7", "1", "6")
@@ -51,7 +51,7 @@ def test_promises_are_tests_and_so_are_cases_and_no_doubt_reads_as_a_pass():
     assert not parsed(format_junit(Tally.of([began(), judged(0)]))).findall("testsuite/testcase/*")
 
 
-def test_a_badge_says_the_verdict_in_its_colour():
+def test_a_badge_has_the_verdict_and_its_colour():
     assert json.loads(format_endpoint(Tally.of([began(), judged(0)]))) == {
         "schemaVersion": 1,
         "label": "failure transparency",

@@ -20,7 +20,7 @@ def timeline_of(case):
 
 
 @given(cases())
-def test_nothing_is_drawn_left_of_what_caused_it(case):
+def test_effects_are_drawn_right_of_their_causes(case):
     layout = lay_out(case, timeline_of(case))
     for message in layout.messages:
         assert message.end is None or message.start[0] < message.end[0]
@@ -30,7 +30,7 @@ def test_nothing_is_drawn_left_of_what_caused_it(case):
 
 
 @given(cases())
-def test_every_event_that_is_taken_has_its_message_and_every_recovery_its_generation(case):
+def test_every_read_event_has_an_arrow_and_every_recovery_an_attempt(case):
     timeline = timeline_of(case)
     layout = lay_out(case, timeline)
     taken = [m for m in layout.messages if m.end is not None and m.stream not in case.graph.sinks]
@@ -47,7 +47,7 @@ def test_each_epoch_is_committed_by_one_cut_through_all_tasks(case):
 
 
 @given(cases())
-def test_who_failed_is_gone_until_the_recovery_and_every_failure_is_marked(case):
+def test_every_failure_is_marked_and_lasts_until_the_recovery(case):
     timeline = timeline_of(case)
     layout = lay_out(case, timeline)
     assert len(layout.failures) == sum(entry.kind == "fail" for entry in timeline)
@@ -55,7 +55,7 @@ def test_who_failed_is_gone_until_the_recovery_and_every_failure_is_marked(case)
         assert any(lane == each and since <= column < until for each, since, until in layout.outages)
 
 
-def test_what_a_broken_engine_kept_in_flight_crosses_its_recovery():
+def test_a_message_kept_in_flight_crosses_the_recovery():
     case = corpus()["in-flight-kept"]
     seen = MUTANTS["in-flight-kept"](RunRequest(case)).run()
     layout = lay_out(case, read_log(case, seen.log))
@@ -63,13 +63,13 @@ def test_what_a_broken_engine_kept_in_flight_crosses_its_recovery():
     assert any(m.end is not None and m.start[0] < recovered < m.end[0] for m in layout.messages)
 
 
-def test_what_nobody_took_leads_nowhere():
+def test_an_undelivered_message_has_no_end():
     case = corpus()["in-flight-lost"]
     layout = lay_out(case, timeline_of(case))
     assert [m for m in layout.messages if m.end is None]
 
 
-def test_a_brief_diagram_draws_the_same_in_fewer_elements():
+def test_a_brief_diagram_has_fewer_elements_and_the_same_labels():
     case = corpus()["paper-observed-execution"]
     timeline = timeline_of(case)
     whole, brief = (draw_spacetime(case, timeline, "x", brief=each) for each in (False, True))
@@ -78,7 +78,7 @@ def test_a_brief_diagram_draws_the_same_in_fewer_elements():
 
 
 @given(cases(), st.data())
-def test_whatever_a_log_says_it_can_be_drawn(case, data):
+def test_any_log_can_be_drawn(case, data):
     tasks = st.sampled_from([task.name for task in case.graph.tasks])
     streams = st.sampled_from(case.graph.streams)
     numbers = st.integers(-1, 5) | st.just(2**40)
@@ -90,7 +90,7 @@ def test_whatever_a_log_says_it_can_be_drawn(case, data):
         assert draw_spacetime(case, timeline, "x", brief=brief).endswith("</svg>")
 
 
-def test_acts_that_the_case_does_not_have_are_left_out_and_endless_logs_altogether():
+def test_log_entries_that_do_not_fit_the_case_are_left_out():
     case = corpus()["paper-incremental-average"]
     strange = [
         7, None, [], {}, {"do": "dance"}, {"do": "fail", "task": "stranger"}, {"do": "fail", "task": ["average"]},
