@@ -59,9 +59,8 @@ def _installed_version(home: str | None) -> int | None:
     if java is None:
         return None
     try:
-        output = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT, check=True
-        ).stderr  # noqa: S603 - the user's own Java
+        command = [java, "-version"]
+        output = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT, check=True).stderr  # noqa: S603 - the user's Java
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r'version "(\d+)', output)
