@@ -1,8 +1,8 @@
 """
 Fault injection that is the same for every engine: crashes within tasks, and evidence of each failure.
 
-The failures of a case happen in their order, each once. The evidence of a failure is a file that is written before the
-failure is caused. So the number of evidence files says which failure is next, in whichever process that is asked.
+The failures of a case happen in their order, each once, and leave a file each as evidence. A task writes the evidence
+before it fails. So the number of evidence files says which failure is next, in every process.
 """
 
 import os

@@ -63,7 +63,7 @@ def route_case(case: Case, observed: frozenset[str], depth: int) -> RowRouting:
         last = depth + 1 if stream in observed else max((at for at, _, _ in readers), default=0)
         for at in range(created + 1, depth + 2):
             is_forwarded = last > at or (last == at == depth + 1)
-            addresses = tuple((name, place) for reader, name, place in readers if reader == at)
+            addresses = tuple((name, inp) for reader, name, inp in readers if reader == at)
             routes[at, stream] = addresses + (((FORWARD, 0),) if is_forwarded else ())
     return RowRouting(case, routes, depth)
 

@@ -57,7 +57,7 @@ def _group_key(request: RunRequest, number: int, setup: SparkSetup) -> object:
     if task_attempts(request.case, setup) == ONCE and any(map(_is_local, failures)):
         return number
     external = external_kills(request, stores=1)
-    if any(_kills_jvm(failure, setup) and place not in external for place, failure in enumerate(failures)):
+    if any(_kills_jvm(failure, setup) and index not in external for index, failure in enumerate(failures)):
         return number
     return tuple(failure for failure in failures if not _is_local(failure))
 
