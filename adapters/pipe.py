@@ -1,7 +1,7 @@
 """
-A process that speaks JSON lines: watched, limited, and ended with everything it started.
+A process that speaks JSON lines: supervised, limited, and ended with everything it started.
 
-Nothing here waits without a deadline: the process may not read, not answer, answer without end, or be gone.
+Every wait has a deadline: the process may not read, not answer, answer without end, or have exited.
 """
 
 import json
@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from conformance.adapters import orphans, supervisor
-from conformance.adapters.transcript import Clock, Hears
+from conformance.adapters.transcript import Listener, TranscriptRecorder
 from conformance.codec import parse
 from conformance.codec.strict import LARGEST_FILE, whole
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
@@ -28,11 +28,11 @@ from conformance.errors import EngineFailed, EngineUnavailable, Malformed, print
 QUOTA = 4 * 2**30
 """Bytes that an engine may write to a file, or into its temporary folder."""
 
-LAST_WORDS = 6
+STDERR_LINES = 6
 """Lines of stderr that an error shows."""
 
 GRACE = 5.0
-"""Seconds for a process to end by itself, once it was asked to or has closed its output."""
+"""Seconds for a process to exit after it was asked to, or after it has closed its output."""
 
 CHUNK = 1 << 16
 
@@ -41,10 +41,10 @@ class Pipe:
     """One process, from its start to its end."""
 
     def __init__(
-        self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA, hears: Hears | None = None
+        self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA, listener: Listener | None = None
     ) -> None:
         orphans.remove()
-        self._transcript = Clock(hears)
+        self._transcript = TranscriptRecorder(listener)
         self._transcript.remark(f"started: {shlex.join(command)}")
         ours, theirs = socket.socketpair()
         self._lifeline = ours
@@ -60,7 +60,7 @@ class Pipe:
             start_new_session=True,
         )
         theirs.close()
-        assert self._process.stdin is not None  # noqa: S101 - they were asked for
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes
         assert self._process.stdout is not None  # noqa: S101
         self._in, self._out = self._process.stdin, self._process.stdout
         for end in (self._in, self._out):
@@ -73,13 +73,13 @@ class Pipe:
         self.exit_code: int | None = None
 
     def send(self, message: dict[str, Any]) -> None:
-        """Say something. It goes out while we wait for an answer, so a process that does not read cannot hold us."""
+        """Queue a message. It is written while we wait for an answer: a process that does not read cannot block us."""
         line = json.dumps(message).encode("ascii")
         self._transcript.sent(line)
         self._unsent += line + b"\n"
 
     def receive(self, until: float) -> Any:
-        """The next line as JSON; `until` is on the monotonic clock."""
+        """Receive the next line as JSON; `until` is on the monotonic clock."""
         line = self._line(until)
         self._transcript.received(line)
         try:
@@ -87,7 +87,7 @@ class Pipe:
         except UnicodeDecodeError as error:
             raise self.failed(f"it printed what is not UTF-8: {quote(line[error.start : error.start + 20])}") from None
         except Malformed as refused:
-            # The reason is of a line, and the line says more.
+            # The refusal knows a place within the line; the line itself says more.
             raise self.failed(
                 f"it printed what is no answer: {quote(line.decode('utf-8'))} ({refused.found})"
             ) from None
@@ -104,7 +104,7 @@ class Pipe:
         return line
 
     def _wait(self, until: float) -> None:
-        """Take in what comes and let out what goes, once."""
+        """Wait until the process can be read or written, and read or write once."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._out, selectors.EVENT_READ)
             if self._unsent:
@@ -114,60 +114,60 @@ class Pipe:
             try:
                 del self._unsent[: os.write(self._in.fileno(), self._unsent[:CHUNK])]
             except OSError:
-                # It reads no more. What it still has to say, or how it ended, is on the other end.
+                # It reads no more. Its output still has its last answers, or tells how it ended.
                 self._unsent.clear()
         if self._out in ready:
-            said = os.read(self._out.fileno(), CHUNK)
-            if not said:
+            printed = os.read(self._out.fileno(), CHUNK)
+            if not printed:
                 raise self.failed(self._how_it_ended())
-            self._unread += said
-            self.received += len(said)
+            self._unread += printed
+            self.received += len(printed)
         elif not ready:
-            raise self.failed(f"it let its deadline pass{self._half_a_line}")
+            raise self.failed(f"it let its deadline pass{self._unfinished_line}")
 
     @property
-    def _half_a_line(self) -> str:
-        """What an adapter that ends no line, or keeps some of it back, has said so far."""
+    def _unfinished_line(self) -> str:
+        """An unfinished line of the process, in words; empty if there is none."""
         unread = bytes(self._unread[:100]).decode("utf-8", "backslashreplace")
         return f", with a line that it has not ended: {quote(unread)}" if unread else ""
 
-    def _told(self) -> dict[str, Any]:
-        """After its output has closed: what the supervisor says of it; nothing, if that takes too long."""
+    def _supervisor_report(self) -> dict[str, Any]:
+        """After the output has closed, ask the supervisor how the process ended. Raises `TimeoutError`."""
         self._lifeline.settimeout(GRACE)
-        told = self._lifeline.recv(CHUNK)
-        ended: dict[str, Any] = json.loads(told) if told else {}
-        return ended
+        message = self._lifeline.recv(CHUNK)
+        report: dict[str, Any] = json.loads(message) if message else {}
+        return report
 
     def _how_it_ended(self) -> str:
         try:
-            ended = self._told()
+            report = self._supervisor_report()
         except TimeoutError:
             return "it closed its output"
-        match ended:
-            case {"cannot": why}:
-                raise EngineUnavailable(f"its command cannot be run: {why}. Is it on the PATH, and executable?")
+        match report:
+            case {"cannot": reason}:
+                raise EngineUnavailable(f"its command cannot be run: {reason}. Is it on the PATH, and executable?")
             case {"quota": quota}:
                 return f"it wrote more than {quota:,} bytes into its temporary folder"
             case {"exit": int(code)} if code < 0:
                 known = {each.value: each.name for each in signal.Signals}
                 return f"it was ended by {known.get(-code, f'signal {-code}')}"
             case {"exit": code}:
-                return f"it ended early, with exit code {code}{self._half_a_line}"
+                return f"it ended early, with exit code {code}{self._unfinished_line}"
         return "it ended early"
 
     def failed(self, how: str) -> EngineFailed:
-        """End the process; what it did, with its last words."""
+        """End the process; give an error with the end of its stderr."""
         self._transcript.remark(how)
         self.end()
-        return EngineFailed(how + self._last_words)
+        return EngineFailed(how + self._stderr_tail)
 
     def kill(self) -> None:
-        """End it at once, from any thread: whoever waits for a line of it is told that it is gone."""
+        """End the process at once, from any thread; a thread that waits for a line gets an error."""
         with suppress(OSError):
             self._lifeline.shutdown(socket.SHUT_WR)
 
     def end(self, *, in_order: bool = False) -> None:
-        """End it and all it started; `in_order` gives it a moment to do so itself. Never raises."""
+        """End the process and all it started; `in_order` gives it a moment to exit by itself. Never raises."""
         if self.over:
             return
         self.over = True
@@ -176,28 +176,28 @@ class Pipe:
             self._transcript.remark("it had to be ended" if self.exit_code is None else f"exit code {self.exit_code}")
         self._lifeline.close()
         with suppress(subprocess.TimeoutExpired):
-            # A supervisor that takes longer has much to clean up; it goes on without us, and ends when it is done.
+            # A supervisor that takes longer has much to clean up; it continues without us, and exits when it is done.
             self._process.wait(GRACE)
         for end in (self._in, self._out):
             with suppress(OSError):
                 end.close()
-        self._last_words = _last_words(self.log)
+        self._stderr_tail = _stderr_tail(self.log)
         if self._own_log:
             self.log.unlink(missing_ok=True)
             self.log.with_name(f"{self.log.name}.1").unlink(missing_ok=True)
 
     def _close_in_order(self) -> None:
-        """Its own exit code is known only if it ended by itself, and in time."""
+        """Let the process exit by itself. Its exit code is known only if it does so in time."""
         until = monotonic() + GRACE
         with suppress(EngineFailed, EngineUnavailable, OSError, subprocess.TimeoutExpired):
             while self._unsent:
                 self._wait(until)
             self._in.close()
             self._process.wait(max(0.0, until - monotonic()))
-            self.exit_code = self._told().get("exit")
-        # (A process that says more, or does not end, is ended with the lifeline.)
+            self.exit_code = self._supervisor_report().get("exit")
+        # (A process that prints more, or does not exit, is killed when the lifeline closes.)
 
-    _last_words: str = ""
+    _stderr_tail: str = ""
 
 
 def _new_log() -> Path:
@@ -206,12 +206,12 @@ def _new_log() -> Path:
     return Path(name)
 
 
-def _last_words(log: Path) -> str:
-    """The end of a log, fit to be shown: what cannot be printed is escaped."""
+def _stderr_tail(log: Path) -> str:
+    """Give the end of a log, with unprintable characters escaped."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 4096))
-            lines = file.read().decode("utf-8", "replace").splitlines()[-LAST_WORDS:]
+            lines = file.read().decode("utf-8", "replace").splitlines()[-STDERR_LINES:]
     except OSError:
         return ""
     shown = [printable(line[:300]) for line in lines]

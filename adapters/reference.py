@@ -9,15 +9,15 @@ from conformance.codec import digest
 from conformance.engine import Description, RunRequest
 from conformance.errors import UnknownEngine
 from conformance.model.configuration import Configuration, Rule, Step, initial
-from conformance.model.execution import Randomly, execution, holding
-from conformance.model.injection import Scheduled
+from conformance.model.execution import RandomScheduler, execution, holding
+from conformance.model.injection import ScheduledInjector
 from conformance.model.snapshot import epoch_of, gce, observed
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
-LOOKS = 0.5
-"""How likely an observer looks after a commit. After every failure, and at the end, it always does."""
+OBSERVATION_ODDS = 0.5
+"""The probability of an observation after a commit. After every failure, and at the end, there always is one."""
 
-LOOK = {"do": "look"}
+OBSERVED = {"do": "look"}
 
 
 class Reference:
@@ -41,44 +41,44 @@ class Reference:
 def _run(request: RunRequest) -> Observations:
     case = request.case
     random = Random(f"{request.seed}/{digest(request.case)}")
-    injector = Scheduled(case.failures, random)
+    injector = ScheduledInjector(case.failures, random)
     c = initial(case)
-    shown = [_look(c, request)]
-    log: list[dict[str, Any]] = [LOOK]
+    shown = [_observe(c, request)]
+    log: list[dict[str, Any]] = [OBSERVED]
     fired: list[Fired] = []
     failed = False
     committed = 0
-    for step, now in execution(c, holding(case, Randomly(random)), injector):
-        log.append(_noted(c, step, now))
-        c = now
+    for step, after in execution(c, holding(case, RandomScheduler(random)), injector):
+        log.append(_log_entry(c, step, after))
+        c = after
         if step.rule is Rule.FAIL and injector.fired > len(fired):
             fired.append(Fired(len(fired), len(shown), f"the model took F-Fail: {step}"))
             failed = True
-        elif step.rule is not Rule.FAIL and (failed or (gce(c) > committed and random.random() < LOOKS)):
-            shown.append(_look(c, request))
-            log.append(LOOK)
+        elif step.rule is not Rule.FAIL and (failed or (gce(c) > committed and random.random() < OBSERVATION_ODDS)):
+            shown.append(_observe(c, request))
+            log.append(OBSERVED)
             failed = False
             committed = gce(c)
-    shown.append(_look(c, request))
-    log.append(LOOK)
+    shown.append(_observe(c, request))
+    log.append(OBSERVED)
     info = EngineInfo("reference", __version__)
     return Observations(digest(case), tuple(shown), info, fired=tuple(fired), log=tuple(log))
 
 
-def _noted(before: Configuration, step: Step, after: Configuration) -> dict[str, Any]:
-    """A step as an entry of the log: what was taken, and what was sent."""
+def _log_entry(before: Configuration, step: Step, after: Configuration) -> dict[str, Any]:
+    """Describe a step for the log: the event it handled and the messages it sent."""
     if step.rule is Rule.RECOVER:
         return {"do": "recover", "epoch": gce(after)}
     if step.rule is Rule.FAIL:
         return {"do": "fail", "task": step.task}
-    noted: dict[str, Any] = {"do": step.rule.value, "task": step.task, "epoch": epoch_of(before, step.task)}
+    entry: dict[str, Any] = {"do": step.rule.value, "task": step.task, "epoch": epoch_of(before, step.task)}
     if step.rule is Rule.EVENT:
         seq = before.numbers[step.task][step.stream]
-        noted |= {"stream": step.stream, "seq": seq, "value": before.messages[step.stream][seq][1]}
+        entry |= {"stream": step.stream, "seq": seq, "value": before.messages[step.stream][seq][1]}
     output = before.dataflow.processors[step.task].output
     sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
-    return noted | {"sends": [[seq, after.messages[output][seq][1]] for seq in sent]}
+    return entry | {"sends": [[seq, after.messages[output][seq][1]] for seq in sent]}
 
 
-def _look(c: Configuration, request: RunRequest) -> Observation:
+def _observe(c: Configuration, request: RunRequest) -> Observation:
     return Observation({stream: epochs for stream, epochs in observed(c).items() if stream in request.streams})

@@ -1,4 +1,4 @@
-"""An engine written in Python, behind the same protocol as any other: what runs in the process of its own."""
+"""Serves an engine written in Python over the protocol that any other engine speaks, in a process of its own."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from conformance.registry import engine
 
 def main() -> None:
     """Serve the engine that the first argument names."""
-    # Whatever the engine prints goes to stderr: stdout is ours alone.
+    # stdout belongs to the protocol: what the engine prints goes to stderr.
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)
     try:
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def serve(word: str, requests: TextIO, answers: TextIO) -> None:
-    """Answer requests until there are no more, or none that can be answered."""
+    """Answer requests until they end, or the engine cannot be started."""
 
     def say(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message) + "\n")
@@ -62,8 +62,8 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     except EngineUnavailable as error:
         say({"unavailable": str(error)})
         return made, None
-    except Exception as error:  # noqa: BLE001 - whatever escapes an engine is that engine's error
-        say({"unavailable": _last_words(error)})
+    except Exception as error:  # noqa: BLE001 - any exception of an engine is its error
+        say({"unavailable": _cause(error)})
         return made, None
     say(encode_description(description))
     return made, description
@@ -72,7 +72,7 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
 def answered(
     made: Engine, description: Description, runs: Sequence[tuple[int, RunRequest]]
 ) -> Iterator[tuple[int, Observations]]:
-    """What an engine answers. Where it raises, that is its answer, and the cases behind it are given to it again."""
+    """Run cases on an engine. Where it raises, that is its answer, and it is given the cases behind it again."""
     waiting = list(runs)
     while waiting:
         answers = iter(made.run([request for _, request in waiting]))
@@ -80,18 +80,18 @@ def answered(
             id_, request = waiting.pop(0)
             try:
                 seen = next(answers)
-                wrong = _what_is_wrong(seen, request, description)
+                wrong = _refusal(seen, request, description)
             except StopIteration:
                 wrong = "it answered fewer cases than it was given"
-            except Exception as error:  # noqa: BLE001 - whatever escapes an engine is that engine's error
-                wrong = _last_words(error)
+            except Exception as error:  # noqa: BLE001 - any exception of an engine is its error
+                wrong = _cause(error)
             if wrong:
                 yield id_, Observations(digest(request.case), (), end="error", message=wrong)
                 break
             yield id_, seen
 
 
-def _what_is_wrong(seen: object, request: RunRequest, description: Description) -> str:
+def _refusal(seen: object, request: RunRequest, description: Description) -> str:
     if not isinstance(seen, Observations):
         return f"it answered with a {type(seen).__name__}, not with Observations"
     if seen.case != digest(request.case):
@@ -101,7 +101,7 @@ def _what_is_wrong(seen: object, request: RunRequest, description: Description) 
     return ""
 
 
-def _last_words(error: Exception) -> str:
-    """What an engine died of, and where, in a line."""
+def _cause(error: Exception) -> str:
+    """Describe an exception and its place in a line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"it raised {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"

@@ -1,4 +1,4 @@
-"""The states of programs as text, for engines that keep them as such."""
+"""The states of programs as text, for engines that store text."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 
 def dump(value: Any) -> str:
-    """A program's state as JSON."""
+    """Write a program's state as JSON."""
     if isinstance(value, HashTrieSet):
         return json.dumps({"set": list(value)})
     if isinstance(value, HashTrieMap):
@@ -19,7 +19,7 @@ def dump(value: Any) -> str:
 
 
 def load(text: str) -> Any:
-    """JSON to a program's state."""
+    """Read a program's state from JSON."""
     ((kind, value),) = json.loads(text).items()
     if kind == "map":
         return HashTrieMap([(key, each) for key, each in value])

@@ -1,8 +1,8 @@
 """
 An engine behind the protocol `conformance-engine/1`: any executable that reads and writes JSON lines.
 
-Strict and patient. Strict: what is not an answer to what was asked ends the process and is the engine's error. Patient:
-it has its deadline for every line, and a case as long as its own deadline allows.
+Anything but an answer to what was asked ends the process and counts as the engine's error. There is a deadline for
+every line, and a case may take as long as its own deadline allows.
 """
 
 import shlex
@@ -16,15 +16,15 @@ from typing import Any
 from attrs import define, field, frozen
 
 from conformance.adapters.pipe import QUOTA, Pipe
-from conformance.adapters.transcript import Hears
+from conformance.adapters.transcript import Listener
 from conformance.codec import digest
 from conformance.codec.protocol import (
     START,
     STOP,
     Answer,
-    Ended,
-    Happened,
-    Shown,
+    EndAnswer,
+    FiredAnswer,
+    ObservationAnswer,
     decode_answer,
     decode_description,
     encode_batch,
@@ -38,30 +38,32 @@ from conformance.observation import Fired, Observation, Observations
 
 @frozen
 class Patience:
-    """How long an engine is waited for, in seconds."""
+    """How many seconds to wait for an engine."""
 
     start: float = 120.0
 
     def silence(self, deadline: float, together: int) -> float:
         """
-        A case's own deadline, and more: an adapter that notices a stall needs a moment to say so. Of cases that run at
-        once, each adds a tenth.
+        Compute how long an engine that runs cases may say nothing.
+
+        It is a case's own deadline, and more: an adapter that notices a stall needs a moment to report it. Of cases
+        that run at once, each adds a tenth.
         """
         return 1.25 * deadline * (1 + (together - 1) / 10) + 1.0
 
 
 @define
-class _Run:
-    """What has been said of one case so far."""
+class _CaseAnswers:
+    """The answers to one case so far."""
 
     request: RunRequest
     observations: list[Observation] = field(factory=list)
     fired: list[Fired] = field(factory=list)
-    ended: Ended | None = None
+    ended: EndAnswer | None = None
 
 
 class Stdio:
-    """`stdio:COMMAND`. After an error it can be started again, and is then a new process."""
+    """`stdio:COMMAND`. After an error it can be started again, in a new process."""
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Stdio:
         log: Path | None = None,
         patience: Patience | None = None,
         quota: int = QUOTA,
-        hears: Hears | None = None,
+        listener: Listener | None = None,
     ) -> None:
         try:
             self._command = [*command, *(part for setting in settings for part in shlex.split(setting))]
@@ -84,7 +86,7 @@ class Stdio:
         self._ahead = ahead
         self._log = log
         self._quota = quota
-        self._hears = hears
+        self._listener = listener
         self._pipe: Pipe | None = None
         self._description: Description | None = None
         self._next = 0
@@ -96,7 +98,7 @@ class Stdio:
         with self._changing:
             if self._killed:
                 raise EngineFailed("it was told to end")
-            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota, hears=self._hears)
+            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota, listener=self._listener)
         pipe.send(dict(greeting))
         try:
             self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
@@ -112,22 +114,22 @@ class Stdio:
         if pipe is None or description is None or pipe.over:
             raise EngineFailed("it is not running: it was not started, or has ended")
         first = self._next
-        runs = {first + place: _Run(request) for place, request in enumerate(requests)}
+        runs = {first + place: _CaseAnswers(request) for place, request in enumerate(requests)}
         self._next += len(requests)
         if len(requests) > 1 and description.batch > 1:
             pipe.send(encode_batch([(id_, run.request) for id_, run in runs.items()]))
             yield from self._gather(pipe, description, runs)
             return
-        # One after the other. To an engine that reads one request at a time the next is sent while this one runs, so
-        # that it need not wait for us.
+        # One after the other. If the engine reads ahead, the next request is sent while this one runs, so that the
+        # engine never waits for us.
         waiting = iter(runs.items())
         for number, (id_, run) in enumerate(runs.items()):
             for next_id, following in islice(waiting, 2 if self._ahead and number == 0 else 1):
                 pipe.send(encode_run(next_id, following.request))
             yield from self._gather(pipe, description, {id_: run})
 
-    def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _Run]) -> Iterator[Observations]:
-        """The answers of cases that run at once, in the order in which they were given."""
+    def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _CaseAnswers]) -> Iterator[Observations]:
+        """Receive the answers to cases that run at once; give observations in the order of the requests."""
         waiting = list(runs)
         silence = self._patience.silence(max(run.request.seconds for run in runs.values()), len(runs))
         over = monotonic() + silence * len(runs)
@@ -138,7 +140,7 @@ class Stdio:
                 raise pipe.failed(f"it printed more than {LARGEST_FILE >> 20} MiB for a case")
             ready = []
             try:
-                self._note(runs, decode_answer(value))
+                self._record(runs, decode_answer(value))
                 while waiting and runs[waiting[0]].ended is not None:
                     ready.append(_observations(runs[waiting[0]], description))
                     del waiting[0]
@@ -146,17 +148,17 @@ class Stdio:
                 raise pipe.failed(f"what it answers is refused: {refused}") from None
             yield from ready
 
-    def _note(self, runs: dict[int, _Run], answer: Answer) -> None:
+    def _record(self, runs: dict[int, _CaseAnswers], answer: Answer) -> None:
         run = runs.get(answer.id)
         if run is None or run.ended is not None:
             wanted = ", ".join(str(id_) for id_, each in runs.items() if each.ended is None)
             raise Malformed(str(answer.id), f"the id of a case that is running: {wanted}", path=("id",))
         match answer:
-            case Shown(observation=observation):
+            case ObservationAnswer(observation=observation):
                 run.observations.append(observation)
-            case Happened(fired=failure, evidence=evidence, t=t):
+            case FiredAnswer(fired=failure, evidence=evidence, t=t):
                 run.fired.append(Fired(failure, len(run.observations), evidence, t))
-            case Ended():
+            case EndAnswer():
                 run.ended = answer
 
     def stop(self) -> None:
@@ -167,18 +169,18 @@ class Stdio:
             self._pipe = None
 
     exit_code: int | None = None
-    """With what it ended when it was last told to stop; None if it did not."""
+    """The exit code of the process that was stopped last; None if it had to be killed."""
 
     def kill(self) -> None:
-        """End it at once and for good, from any thread; whoever waits for an answer gets an error."""
+        """End the process at once and for good, from any thread; a thread that waits for an answer gets an error."""
         with self._changing:
             self._killed = True
             if self._pipe is not None:
                 self._pipe.kill()
 
 
-def _observations(run: _Run, description: Description) -> Observations:
-    assert run.ended is not None  # noqa: S101 - only then it is asked for
+def _observations(run: _CaseAnswers, description: Description) -> Observations:
+    assert run.ended is not None  # noqa: S101 - the caller has checked it
     return Observations(
         digest(run.request.case),
         tuple(run.observations),

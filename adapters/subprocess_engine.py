@@ -1,7 +1,7 @@
 """
 Any engine by its name, in a process of its own.
 
-An engine that hangs, exits or leaks is one mechanism's business (`stdio`), whatever it is written in.
+So one mechanism (`stdio`) handles engines that hang, exit or leak, in whatever language they are written.
 """
 
 import json
@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from conformance.adapters.stdio import Patience, Stdio
-from conformance.adapters.transcript import Hears
+from conformance.adapters.transcript import Listener
 from conformance.registry import engine
 
 
 def own_process(module: str, *arguments: str) -> list[str]:
-    """The command that runs `main` of a module of ours, which finds modules where we do, wherever it is started."""
+    """Give a command that runs `main` of one of our modules, with our module path, in any working directory."""
     script = f"import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from {module} import main; main()"
     return [sys.executable, "-P", "-c", script, json.dumps(sys.path), *arguments]
 
@@ -23,13 +23,13 @@ class SubprocessEngine(Stdio):
     """Any engine by its name, in a process of its own."""
 
     def __init__(
-        self, word: str, *, log: Path | None = None, hears: Hears | None = None, patience: Patience | None = None
+        self, word: str, *, log: Path | None = None, listener: Listener | None = None, patience: Patience | None = None
     ) -> None:
         name, _, command = word.partition(":")
         if name == "stdio":
-            super().__init__([command], log=log, hears=hears, patience=patience)
+            super().__init__([command], log=log, listener=listener, patience=patience)
         else:
             if name != "python":
-                engine(word)  # An unknown name or setting is refused here and now.
+                engine(word)  # This refuses an unknown name or setting at once.
             served = own_process("conformance.adapters.serve", word)
-            super().__init__([], log=log, command=served, ahead=True, hears=hears, patience=patience)
+            super().__init__([], log=log, command=served, ahead=True, listener=listener, patience=patience)

@@ -1,12 +1,12 @@
 """
-The process that stands between us and an engine, and outlives us by the moment it takes to clean up.
+Supervisor: the process between the suite and an engine, which cleans up even if the suite is killed.
 
-It starts the engine's command, keeps what the engine says on stderr in a log that cannot grow without end, and watches
-three things: the engine, how much it writes, and a socket whose other end only we hold. When the engine ends, has
-written too much, or the socket closes (because we are done, or were killed), everything the engine ever started is
-ended, its temporary folder is removed, and so the supervisor ends itself.
+It starts the engine's command, keeps the engine's stderr in a log of bounded size, and watches three things: the
+engine, how much it writes, and a socket whose other end only the suite holds. When the engine ends, has written too
+much, or the socket closes (because the suite is done, or was killed), the supervisor kills everything the engine ever
+started, removes its temporary folder, and exits.
 
-It is run as a script, and knows nothing of this project.
+It is run as a script, and imports nothing of this project.
 """
 
 import ctypes
@@ -28,48 +28,50 @@ from time import monotonic
 import psutil
 
 TICK = 0.25
-"""Seconds between two looks at the engine and at what it has written."""
+"""Seconds between two checks of the engine and of how much it has written."""
 
 SHARE = 20
-"""Looking takes one part in so many of a processor, however many files there are."""
+"""Measuring the temporary folder takes at most one part in so many of a processor."""
 
 LONGEST_LOG = 8 * 2**20
-"""Bytes; then the log is begun anew, and the one before it is kept."""
+"""Bytes of a log; then a new one is begun, and the one before it is kept."""
 
 OWNER = "CONFORMANCE_OWNER"
-"""In the environment of all that is started: who ends it."""
+"""The environment variable that names the owner of a process."""
 
-MARK = ".owner"
-"""In a temporary folder: who removes it."""
+OWNER_FILE = ".owner"
+"""The file that names the owner of a temporary folder."""
 
 GRACE = 20.0
-"""Seconds for an engine that minds being asked to end; most do not, and do."""
+"""Seconds for an engine to end after SIGTERM, before it is killed."""
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
-class Log:
-    """A file that keeps the last things said: this one and the one before."""
+class RotatingLog:
+    """A log of bounded size: a file, and the one before it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("ab")
 
-    def write(self, said: bytes) -> None:
-        """Note something."""
-        if self._file.tell() + len(said) > LONGEST_LOG:
+    def write(self, text: bytes) -> None:
+        """Append text; begin a new file if this one is full."""
+        if self._file.tell() + len(text) > LONGEST_LOG:
             self._file.close()
             self._path.replace(self._path.with_name(f"{self._path.name}.1"))
             self._file = self._path.open("ab")
-        self._file.write(said)
+        self._file.write(text)
         self._file.flush()
 
 
 def identity(process: int | None = None) -> str:
     """
-    Who a process is, and no other will ever be: the machine (and which part of it sees its number), its number, and
-    when it was started. It is no identity of anybody if there is no such process, or what is left of it is a zombie.
+    Identify a process uniquely for all time.
+
+    The identity consists of the machine (with the namespace of process numbers), the process's number, and when it was
+    started. It is empty if there is no such process, or if it is a zombie.
     """
     number = process or os.getpid()
     machine = next((text for text in map(_text, ("/etc/machine-id", "/etc/hostname")) if text), platform.node())
@@ -80,7 +82,7 @@ def identity(process: int | None = None) -> str:
         if one.status() == psutil.STATUS_ZOMBIE:
             return ""
         stat = _text(f"/proc/{number}/stat")
-        # What psutil says of it follows the clock, which may be set; what Linux says does not.
+        # The start time of psutil follows the clock, which may be set; that of Linux does not.
         begun = stat.rpartition(")")[2].split()[19] if stat else f"{one.create_time():.0f}"
     except psutil.Error:
         return ""
@@ -95,31 +97,31 @@ def _text(file: str) -> str:
 
 
 def adopt_orphans() -> None:
-    """Whoever loses its parent below us becomes our child instead of init's, where Linux is at hand to do that."""
+    """Become the parent of every descendant that loses its own (on Linux; elsewhere nothing changes)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with_parent() -> None:
-    """Whoever kills the supervisor kills the engine, where Linux is at hand to do that."""
+    """Have the engine killed when the supervisor is (on Linux; elsewhere nothing changes)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def end_all() -> None:
-    """Kill everything below us, also what is started meanwhile."""
+    """Kill all descendants, including those started meanwhile."""
     for _ in range(100):
-        left = psutil.Process().children(recursive=True)
-        if not left:
+        alive = psutil.Process().children(recursive=True)
+        if not alive:
             return
-        for process in left:
+        for process in alive:
             with suppress(psutil.Error):
                 process.kill()
-        psutil.wait_procs(left, timeout=0.1)
+        psutil.wait_procs(alive, timeout=0.1)
 
 
 def size(folder: Path) -> int:
-    """How many bytes a folder takes; what disappears while we look counts for nothing."""
+    """Measure a folder in bytes; files that disappear meanwhile count for nothing."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -128,10 +130,10 @@ def size(folder: Path) -> int:
     return total
 
 
-def supervise(lifeline: socket.socket, log: Log, quota: int, command: list[str]) -> dict[str, object]:
-    """Run a command until it ends or has to be ended, and say how that came."""
+def supervise(lifeline: socket.socket, log: RotatingLog, quota: int, command: list[str]) -> dict[str, object]:
+    """Run a command until it ends or has to be ended; say how it ended."""
     scratch = Path(tempfile.mkdtemp(prefix="conformance-"))
-    (scratch / MARK).write_text(identity(), encoding="utf-8")
+    (scratch / OWNER_FILE).write_text(identity(), encoding="utf-8")
     try:
         return _watch(lifeline, log, quota, command, scratch)
     finally:
@@ -139,8 +141,10 @@ def supervise(lifeline: socket.socket, log: Log, quota: int, command: list[str])
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], scratch: Path) -> dict[str, object]:
-    ours = size(scratch)
+def _watch(
+    lifeline: socket.socket, log: RotatingLog, quota: int, command: list[str], scratch: Path
+) -> dict[str, object]:
+    initial_size = size(scratch)
     try:
         engine = subprocess.Popen(  # noqa: S603 - the user names the command
             command,
@@ -151,36 +155,36 @@ def _watch(lifeline: socket.socket, log: Log, quota: int, command: list[str], sc
         )
     except OSError as error:
         return {"cannot": error.strerror or str(error)}
-    # Only the engine holds its ends of the pipes now: they close when it does.
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
+    # Close our copies of stdin and stdout: then the pipes close when the engine exits.
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
     assert engine.stderr is not None  # noqa: S101 - it was asked for
-    words = engine.stderr.fileno()
+    stderr = engine.stderr.fileno()
     with selectors.DefaultSelector() as selector:
         selector.register(lifeline, selectors.EVENT_READ)
-        selector.register(words, selectors.EVENT_READ)
-        weigh = monotonic()
+        selector.register(stderr, selectors.EVENT_READ)
+        next_measurement = monotonic()
         while engine.poll() is None:
             ready = [key.fd for key, _ in selector.select(TICK)]
             if lifeline.fileno() in ready:
-                # What an engine has started elsewhere (containers), it has to end itself.
+                # Only the engine can end what it has started elsewhere (containers).
                 engine.terminate()
                 with suppress(subprocess.TimeoutExpired):
                     engine.wait(GRACE)
                 return {"asked": True}
-            if words in ready:
-                said = os.read(words, 1 << 16)
-                log.write(said)
-                if not said:
-                    selector.unregister(words)
-            if (began := monotonic()) >= weigh:
-                if size(scratch) - ours > quota:
+            if stderr in ready:
+                printed = os.read(stderr, 1 << 16)
+                log.write(printed)
+                if not printed:
+                    selector.unregister(stderr)
+            if (began := monotonic()) >= next_measurement:
+                if size(scratch) - initial_size > quota:
                     return {"quota": quota}
-                weigh = max(began + TICK, began + SHARE * (monotonic() - began))
-    end_all()  # What it left behind holds stderr open.
-    while said := os.read(words, 1 << 16):
-        log.write(said)
+                next_measurement = max(began + TICK, began + SHARE * (monotonic() - began))
+    end_all()  # Its orphans hold stderr open.
+    while printed := os.read(stderr, 1 << 16):
+        log.write(printed)
     return {"exit": engine.returncode}
 
 
@@ -192,7 +196,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(quota) if hard < 0 else min(int(quota), hard), hard))
     lifeline = socket.socket(fileno=int(number))
-    ended = supervise(lifeline, Log(Path(log)), int(quota), command)
+    ended = supervise(lifeline, RotatingLog(Path(log)), int(quota), command)
     with suppress(OSError):
         lifeline.sendall(json.dumps(ended).encode())
 

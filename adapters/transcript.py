@@ -1,8 +1,9 @@
 """
-Every line between us and an engine, with its time and its direction: for whoever writes an adapter.
+Transcripts: every line between the suite and an engine, with its time and its direction, for authors of adapters.
 
-A transcript is text for people. What we said can be said again (`sed -n 's/^ *[0-9.]* -> //p' FILE | ./adapter`);
-what the engine said is shown as it came, but for what would move a cursor, and for the rest of a line without end.
+A transcript is text for people. The lines that we sent can be sent again
+(`sed -n 's/^ *[0-9.]* -> //p' FILE | ./adapter`).
+The lines of the engine are sanitized: control characters are escaped, and the rest of a very long line is cut off.
 """
 
 from collections.abc import Callable
@@ -15,33 +16,33 @@ from attrs import frozen
 from conformance.errors import Unwritable, printable
 
 LONGEST = 100_000
-"""Characters of a line that are kept."""
+"""Characters of a line that a transcript has."""
 
 
 @frozen
-class Said:
-    """A line that we sent, one that we got, or a remark on what happened between them."""
+class TranscriptLine:
+    """A line that we sent, one that we received, or a remark on an event between them."""
 
     t: float
-    way: Literal["->", "<-", "--"]
+    direction: Literal["->", "<-", "--"]
     line: str
 
     def __str__(self) -> str:
-        return f"{self.t:10.3f} {self.way} {self.line}"
+        return f"{self.t:10.3f} {self.direction} {self.line}"
 
 
-Hears: TypeAlias = Callable[[Said], None]
-"""Whoever wants to hear what is said."""
+Listener: TypeAlias = Callable[[TranscriptLine], None]
+"""Receives the lines of a transcript, one by one."""
 
 
-def shown(line: bytes) -> str:
-    """A hostile line, fit to be kept and looked at."""
+def sanitize_line(line: bytes) -> str:
+    """Make a hostile line safe to keep and to show."""
     text = printable(line[: 4 * LONGEST].decode("utf-8", "backslashreplace"))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(line)} bytes)"
 
 
 class Transcript:
-    """A new file with all that is said, each line in it before the next is said."""
+    """A new file with all lines, each written before the next is sent or received."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -52,31 +53,31 @@ class Transcript:
         except OSError as error:
             raise Unwritable(str(path), error.strerror or str(error), "Give another file.") from None
 
-    def __call__(self, said: Said) -> None:
-        """Hear something."""
+    def __call__(self, line: TranscriptLine) -> None:
+        """Write a line."""
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(f"{said}\n")
+            file.write(f"{line}\n")
 
 
-class Clock:
-    """Says things with the time since it was made, if anybody hears them."""
+class TranscriptRecorder:
+    """Gives lines to a listener, if there is one, with the time since the recorder was made."""
 
-    def __init__(self, hears: Hears | None) -> None:
-        self._hears = hears
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener = listener
         self._began = monotonic()
 
     def sent(self, line: bytes) -> None:
-        """We said this."""
-        self._say("->", line)
+        """Record a line that we sent."""
+        self._record("->", line)
 
     def received(self, line: bytes) -> None:
-        """The engine said this."""
-        self._say("<-", line)
+        """Record a line that the engine sent."""
+        self._record("<-", line)
 
-    def remark(self, what: str) -> None:
-        """Neither said it; it happened."""
-        self._say("--", what.encode())
+    def remark(self, event: str) -> None:
+        """Record an event that is no line of either side."""
+        self._record("--", event.encode())
 
-    def _say(self, way: Literal["->", "<-", "--"], line: bytes) -> None:
-        if self._hears is not None:
-            self._hears(Said(monotonic() - self._began, way, shown(line)))
+    def _record(self, direction: Literal["->", "<-", "--"], line: bytes) -> None:
+        if self._listener is not None:
+            self._listener(TranscriptLine(monotonic() - self._began, direction, sanitize_line(line)))

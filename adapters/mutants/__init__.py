@@ -1,7 +1,7 @@
 """
-A hundred ways to be wrong: the model with one thing broken in each, and a few that are odd but right.
+Mutants: the model with one thing broken in each, and a few unusual variants that are correct.
 
-They show that the judge can tell: `conformance mutants` runs them all.
+They measure whether the judge finds violations: `conformance mutants` runs them all.
 """
 
 import re
@@ -23,7 +23,7 @@ from conformance.observation import Observations
 
 
 def name(machine: type[Machine]) -> str:
-    """A mutant's name on the command line: `OvertakesTheBorder` is `overtakes-the-border`."""
+    """Name a mutant as on the command line: `OvertakesTheBorder` is `overtakes-the-border`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", machine.__name__).lower()
 
 
@@ -43,7 +43,7 @@ ODD = {name(machine): machine for machine in CORRECT}
 
 
 class Mutant:
-    """`mutant:NAME`: one of them as an engine; `mutant` alone is the machine unbroken."""
+    """`mutant:NAME`: a mutant as an engine; `mutant` alone is the unbroken machine."""
 
     def __init__(self, settings: Sequence[str]) -> None:
         machines = MUTANTS | ODD

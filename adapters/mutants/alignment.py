@@ -1,6 +1,6 @@
 """Broken alignment: what belongs behind a border gets before it, or the other way round."""
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 from conformance.programs import Event
 
 
@@ -10,28 +10,28 @@ class OvertakesTheBorder(Machine):
     def setup(self) -> None:
         self.taken: set[tuple[str, str, int]] = set()
 
-    def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
-        while (operator.task.name, stream, operator.at[stream]) in self.taken:
-            operator.at[stream] += 1
+    def head(self, operator: MachineOperator, stream: str) -> tuple[int, Event | None] | None:
+        while (operator.task.name, stream, operator.position[stream]) in self.taken:
+            operator.position[stream] += 1
         return super().head(operator, stream)
 
-    def beyond(self, operator: Operator, stream: str) -> int | None:
+    def beyond(self, operator: MachineOperator, stream: str) -> int | None:
         """Where the first untaken event behind the border stands."""
         head = self.head(operator, stream)
         if head is None or head[1] is not BD or head[0] != operator.epoch or self.aligned(operator):
             return None
-        at = operator.at[stream] + 1
+        at = operator.position[stream] + 1
         while (operator.task.name, stream, at) in self.taken:
             at += 1
         there = at < len(self.streams[stream]) and self.streams[stream][at][1] is not BD
         return at if there else None
 
-    def takes(self, operator: Operator, stream: str) -> bool:
-        return super().takes(operator, stream) or self.beyond(operator, stream) is not None
+    def accepts(self, operator: MachineOperator, stream: str) -> bool:
+        return super().accepts(operator, stream) or self.beyond(operator, stream) is not None
 
-    def take(self, operator: Operator, stream: str) -> None:
-        if super().takes(operator, stream):
-            super().take(operator, stream)
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        if super().accepts(operator, stream):
+            super().consume(operator, stream)
             return
         at = self.beyond(operator, stream)
         if at is None:
@@ -47,25 +47,25 @@ class OvertakesTheBorder(Machine):
 class Loose(Machine):
     """Takes what earlier epochs left, and passes borders it has already answered for."""
 
-    def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
+    def head(self, operator: MachineOperator, stream: str) -> tuple[int, Event | None] | None:
         head = super().head(operator, stream)
         while head is not None and head[1] is BD and head[0] < operator.epoch:
-            operator.at[stream] += 1
+            operator.position[stream] += 1
             head = super().head(operator, stream)
         return head
 
-    def takes(self, operator: Operator, stream: str) -> bool:
+    def accepts(self, operator: MachineOperator, stream: str) -> bool:
         head = self.head(operator, stream)
         return head is not None and head[1] is not BD and head[0] <= operator.epoch
 
-    def at_border(self, operator: Operator) -> list[str]:
-        """The inputs that are at the border of the task's epoch."""
+    def at_border(self, operator: MachineOperator) -> list[str]:
+        """List the inputs that are at the border of the task's epoch."""
         heads = {stream: self.head(operator, stream) for stream in operator.task.inputs}
         return [s for s, head in heads.items() if head is not None and head[1] is BD and head[0] == operator.epoch]
 
-    def pass_border(self, operator: Operator) -> None:
+    def pass_border(self, operator: MachineOperator) -> None:
         for stream in self.at_border(operator):
-            operator.at[stream] += 1
+            operator.position[stream] += 1
         self.snapshot(operator)
         self.emit(operator, (operator.epoch, BD))
         operator.epoch += 1
@@ -74,14 +74,14 @@ class Loose(Machine):
 class PassesOnTheFirstBorder(Loose):
     """Passes a border on when the first input reaches it, and counts the rest of the others in the next epoch."""
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         return bool(self.at_border(operator))
 
 
 class PassesOneInputShort(Loose):
     """Passes a border on with one input still missing."""
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         inputs = len(operator.task.inputs)
         return len(self.at_border(operator)) >= (inputs - 1 if inputs > 1 else 1)
 
@@ -89,18 +89,18 @@ class PassesOneInputShort(Loose):
 class ForgetsAnInput(Machine):
     """Waits for the borders of all inputs but skips what the last one still had in the epoch."""
 
-    def pass_border(self, operator: Operator) -> None:
+    def pass_border(self, operator: MachineOperator) -> None:
         for stream in operator.task.inputs:
             while (head := self.head(operator, stream)) is not None and head != (operator.epoch, BD):
-                operator.at[stream] += 1
+                operator.position[stream] += 1
         super().pass_border(operator)
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         *first, last = operator.task.inputs
         if not first:
             return super().aligned(operator)
         at_border = all(self.head(operator, stream) == (operator.epoch, BD) for stream in first)
-        return at_border and (operator.epoch, BD) in self.streams[last][operator.at[last] :]
+        return at_border and (operator.epoch, BD) in self.streams[last][operator.position[last] :]
 
 
 class EmitsAfterItsBorder(Machine):
@@ -109,7 +109,7 @@ class EmitsAfterItsBorder(Machine):
     def setup(self) -> None:
         self.held: dict[str, Event | None] = {}
 
-    def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
+    def emit(self, operator: MachineOperator, message: tuple[int, Event | None]) -> None:
         before = self.held.pop(operator.task.name, BD)
         last = operator.epoch == self.case.epochs
         if before is not BD and (message[1] is not BD or last):
@@ -129,18 +129,18 @@ class EmitsAfterItsBorder(Machine):
 class BlocksNobody(Machine):
     """A border blocks no input: each goes on into the next epoch, and the snapshot is taken when all have passed."""
 
-    def takes(self, operator: Operator, stream: str) -> bool:
-        at, log = operator.at[stream], self.streams[stream]
+    def accepts(self, operator: MachineOperator, stream: str) -> bool:
+        at, log = operator.position[stream], self.streams[stream]
         if at < len(log) and log[at] == (operator.epoch, BD) and not self.aligned(operator):
             return at + 1 < len(log) and log[at + 1][1] is not BD
-        return super().takes(operator, stream)
+        return super().accepts(operator, stream)
 
-    def take(self, operator: Operator, stream: str) -> None:
-        at, log = operator.at[stream], self.streams[stream]
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        at, log = operator.position[stream], self.streams[stream]
         if log[at] == (operator.epoch, BD):
-            # The event and the border change places, for whoever reads the stream.
+            # The event and the border change places, for all readers of the stream.
             log[at], log[at + 1] = (operator.epoch, log[at + 1][1]), log[at]
-        super().take(operator, stream)
+        super().consume(operator, stream)
 
 
 ALIGNMENT = (

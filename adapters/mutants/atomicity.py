@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.adapters.mutants.machine import Machine, Operator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
 from conformance.programs import Event
 
 
@@ -13,7 +13,7 @@ class _HalfAStep(Machine):
     def setup(self) -> None:
         self.handled = {(name, 0) for name in self.tasks}
 
-    def is_first(self, operator: Operator) -> bool:
+    def is_first(self, operator: MachineOperator) -> bool:
         """Whether this is it."""
         key = (operator.task.name, self.recoveries)
         first = key not in self.handled
@@ -24,7 +24,7 @@ class _HalfAStep(Machine):
 class EmittedNotUpdated(_HalfAStep):
     """After a recovery an event's output is sent, and the state is not updated."""
 
-    def compute(self, operator: Operator, event: Event) -> tuple[Any, Sequence[Event]]:
+    def compute(self, operator: MachineOperator, event: Event) -> tuple[Any, Sequence[Event]]:
         value, outputs = super().compute(operator, event)
         return (operator.value, outputs) if self.is_first(operator) else (value, outputs)
 
@@ -32,7 +32,7 @@ class EmittedNotUpdated(_HalfAStep):
 class UpdatedNotEmitted(_HalfAStep):
     """After a recovery the state is updated for an event, and its output is not sent."""
 
-    def compute(self, operator: Operator, event: Event) -> tuple[Any, Sequence[Event]]:
+    def compute(self, operator: MachineOperator, event: Event) -> tuple[Any, Sequence[Event]]:
         value, outputs = super().compute(operator, event)
         return (value, ()) if self.is_first(operator) else (value, outputs)
 
@@ -40,7 +40,7 @@ class UpdatedNotEmitted(_HalfAStep):
 class UpdatedTwice(_HalfAStep):
     """After a recovery an event is counted twice and shown once."""
 
-    def compute(self, operator: Operator, event: Event) -> tuple[Any, Sequence[Event]]:
+    def compute(self, operator: MachineOperator, event: Event) -> tuple[Any, Sequence[Event]]:
         value, outputs = super().compute(operator, event)
         if self.is_first(operator):
             value, _ = operator.task.program(value, event)
@@ -50,7 +50,7 @@ class UpdatedTwice(_HalfAStep):
 class CountedOnTheWayDown(Machine):
     """The event that a task crashes on has already been counted, durably, when it dies."""
 
-    def fail(self, operator: Operator) -> None:
+    def fail(self, operator: MachineOperator) -> None:
         stream = operator.task.inputs[0]
         head = self.head(operator, stream)
         if head is not None and head[1] is not None and head[0] == operator.epoch:

@@ -1,7 +1,7 @@
 """Correct but unusual: engines that must never be accused."""
 
 from conformance.adapters.mutants.alignment import Loose
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 from conformance.case import Epochs
 from conformance.programs import Event
 
@@ -11,14 +11,14 @@ class Plain(Machine):
 
 
 class EagerRecovery(Machine):
-    """Recovers before anybody else moves."""
+    """Recovers before any task moves."""
 
     def choose(self, moves: list[tuple[str, str]]) -> tuple[str, str]:
         return next((move for move in moves if not move[0]), None) or super().choose(moves)
 
 
 class LazyRecovery(Machine):
-    """Recovers when nobody else can move any more."""
+    """Recovers when no task can move any more."""
 
     def choose(self, moves: list[tuple[str, str]]) -> tuple[str, str]:
         return super().choose([move for move in moves if move[0]] or moves)
@@ -27,8 +27,8 @@ class LazyRecovery(Machine):
 class SeenRarely(Machine):
     """Observed at the end only."""
 
-    def look(self) -> None:
-        super().look()
+    def observe(self) -> None:
+        super().observe()
         self.shown = self.shown[-1:]
 
 
@@ -97,26 +97,26 @@ class Unaligned(Loose):
 
     def setup(self) -> None:
         self.saved: dict[tuple[str, int], tuple[dict[str, int], int]] = {
-            (name, 0): (dict(operator.at), 0) for name, operator in self.tasks.items()
+            (name, 0): (dict(operator.position), 0) for name, operator in self.tasks.items()
         }
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         last = operator.epoch == self.case.epochs
         there = self.at_border(operator)
         return len(there) == len(operator.task.inputs) if last else bool(there)
 
-    def pass_border(self, operator: Operator) -> None:
+    def pass_border(self, operator: MachineOperator) -> None:
         epoch = operator.epoch
         super().pass_border(operator)
-        self.saved[operator.task.name, epoch] = (dict(operator.at), len(self.streams[operator.task.output]))
+        self.saved[operator.task.name, epoch] = (dict(operator.position), len(self.streams[operator.task.output]))
 
     def restore_stream(self, stream: str, epoch: int) -> None:
         for name, operator in self.tasks.items():
             if operator.task.output == stream:
                 self.streams[stream] = self.streams[stream][: self.saved[name, epoch][1]]
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
-        operator.at = dict(self.saved[operator.task.name, epoch][0])
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
+        operator.position = dict(self.saved[operator.task.name, epoch][0])
 
 
 CORRECT: tuple[type[Machine], ...] = (

@@ -1,6 +1,6 @@
 """Broken liveness: nothing wrong is shown, and not everything that should be."""
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 
 
 class StallsAfterTheSecondRecovery(Machine):
@@ -13,7 +13,7 @@ class StallsAfterTheSecondRecovery(Machine):
 class NeverPassesTheLastBorder(Machine):
     """One task never passes the border of the last epoch."""
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         last = operator is list(self.tasks.values())[-1] and operator.epoch == self.case.epochs
         return not last and super().aligned(operator)
 
@@ -31,7 +31,7 @@ class Livelock(Machine):
 class StallsOnAnEmptyEpoch(Machine):
     """A task does not pass the border of an epoch in which it had nothing to do, once something has failed."""
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         idle = all(w is BD for stream in operator.task.inputs for e, w in self.streams[stream] if e == operator.epoch)
         return not (idle and self.recoveries) and super().aligned(operator)
 

@@ -1,9 +1,10 @@
 """
-The model once more, as a machine that can be broken.
+A second implementation of the model, as a machine that can be broken.
 
-The reference model is made of pure functions that refuse what is not well formed; a broken engine is anything but. This
-machine does the same with lists and dictionaries that are changed in place, and in small methods, each of which a
-mutant can get wrong. Unbroken, it conforms: `correct.Plain` is this machine and is never accused.
+The reference model consists of pure functions that refuse a configuration that is not well formed; a broken engine
+produces such configurations. This machine implements the same semantics with lists and dictionaries that are changed
+in place, and in small methods, each of which a mutant can get wrong. Unbroken, it conforms: `correct.Plain` is this
+machine and is never accused.
 """
 
 from collections.abc import Sequence
@@ -18,14 +19,18 @@ from conformance.programs import Event
 
 BD = None
 BORDER = "border"
-LOOKS = 0.5
-ODDS = 0.3
+OBSERVATION_ODDS = 0.5
+"""The probability of an observation after a commit."""
+
+FAILURE_ODDS = 0.3
+"""The probability that a kill or a partition happens at a step at which it can."""
+
 PATIENCE = 4_000
-"""Steps after which a run has stalled."""
+"""Steps after which a run counts as stalled."""
 
 
-class Operator:
-    """One task: its durable snapshots, and what it loses in a failure."""
+class MachineOperator:
+    """One task: its durable snapshots, and the volatile state that a failure destroys."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -33,7 +38,7 @@ class Operator:
         self.epoch = 1
         self.value = task.program.initial
         self.failed = False
-        self.at = dict.fromkeys(task.inputs, 0)
+        self.position = dict.fromkeys(task.inputs, 0)
 
 
 class Machine:
@@ -47,97 +52,98 @@ class Machine:
         self.case: Case = request.case
         self.request = request
         self.random = Random(f"{request.seed}/{digest(request.case)}")
-        self.tasks = {task.name: Operator(task) for task in request.case.graph.in_order}
+        self.tasks = {task.name: MachineOperator(task) for task in request.case.graph.in_order}
         self.streams: dict[str, list[tuple[int, Event | None]]] = {stream: [] for stream in request.case.graph.streams}
         for source, epochs in request.case.inputs.items():
             for number, events in enumerate(epochs, start=1):
                 self.streams[source] += [(number, event) for event in events] + [(number, BD)]
         self.steps = 0
         self.recoveries = 0
-        self.fired = 0
         self.last_commit = 0
         self.shown: list[Observation] = []
-        self.noted: list[Fired] = []
+        self.fired: list[Fired] = []
         self.log: list[dict[str, Any]] = []
         self.sending: list[list[Any]] = []
         self.setup()
 
     def setup(self) -> None:
-        """What a mutant remembers besides."""
+        """Initialize the state that a mutant adds."""
 
-    # What a task does.
+    # The steps of a task.
 
-    def head(self, operator: Operator, stream: str) -> tuple[int, Event | None] | None:
-        """The next message of an input, if it is there."""
-        at, log = operator.at[stream], self.streams[stream]
+    def head(self, operator: MachineOperator, stream: str) -> tuple[int, Event | None] | None:
+        """Give the next message of an input, if there is one."""
+        at, log = operator.position[stream], self.streams[stream]
         return log[at] if at < len(log) else None
 
-    def takes(self, operator: Operator, stream: str) -> bool:
-        """Whether an event can be taken from this input now: one of the task's own epoch."""
+    def accepts(self, operator: MachineOperator, stream: str) -> bool:
+        """Whether the next message of this input is an event of the task's epoch."""
         head = self.head(operator, stream)
         return head is not None and head[1] is not BD and head[0] == operator.epoch
 
-    def aligned(self, operator: Operator) -> bool:
+    def aligned(self, operator: MachineOperator) -> bool:
         """Whether every input is at its border."""
         heads = [self.head(operator, stream) for stream in operator.task.inputs]
         return all(head is not None and head[1] is BD and head[0] == operator.epoch for head in heads)
 
-    def take(self, operator: Operator, stream: str) -> None:
+    def consume(self, operator: MachineOperator, stream: str) -> None:
         """I-Event."""
-        self.head(operator, stream)  # It may have to skip something to get there.
-        at = operator.at[stream]
-        operator.at[stream] += 1
+        self.head(operator, stream)  # A mutant may skip messages here.
+        at = operator.position[stream]
+        operator.position[stream] += 1
         self.handle(operator, stream, at)
 
-    def handle(self, operator: Operator, stream: str, at: int) -> None:
-        """Compute with the event that stands there, and send what comes of it."""
+    def handle(self, operator: MachineOperator, stream: str, at: int) -> None:
+        """Apply the program to the event at a position of a stream, and send the output."""
         _, event = self.streams[stream][at]
         if event is not None:
-            self.note("event", operator, stream=stream, seq=at, value=event)
+            self.record("event", operator, stream=stream, seq=at, value=event)
             operator.value, outputs = self.compute(operator, event)
             for output in outputs:
                 self.emit(operator, (operator.epoch, output))
 
-    def compute(self, operator: Operator, event: Event) -> tuple[Any, Sequence[Event]]:
+    def compute(self, operator: MachineOperator, event: Event) -> tuple[Any, Sequence[Event]]:
         """f(v, w)."""
         result: tuple[Any, Sequence[Event]] = operator.task.program(operator.value, event)
         return result
 
-    def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
+    def emit(self, operator: MachineOperator, message: tuple[int, Event | None]) -> None:
         """Append to the task's output."""
         stream = self.streams[operator.task.output]
         self.sending.append([len(stream), message[1]])
         stream.append(message)
 
-    def pass_border(self, operator: Operator) -> None:
+    def pass_border(self, operator: MachineOperator) -> None:
         """I-Border."""
         for stream in operator.task.inputs:
-            operator.at[stream] += 1
+            operator.position[stream] += 1
         self.snapshot(operator)
         self.emit(operator, (operator.epoch, BD))
         operator.epoch += 1
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         """Archive the state of the epoch that ends."""
         operator.archive[operator.epoch] = operator.value
 
-    def note(self, do: str, operator: Operator, **what: Any) -> None:
-        """What a task does, for the log; what it sends from here on belongs to it."""
+    def record(self, do: str, operator: MachineOperator, **details: Any) -> None:
+        """Add a step of a task to the log. The messages sent until the next step belong to it."""
         self.sending = []
-        self.log.append({"do": do, "task": operator.task.name, "epoch": operator.epoch, **what, "sends": self.sending})
+        self.log.append(
+            {"do": do, "task": operator.task.name, "epoch": operator.epoch, **details, "sends": self.sending}
+        )
 
-    # What is durable, and what is seen.
+    # Durable and visible state.
 
     def gce(self) -> int:
-        """The greatest common epoch."""
+        """Compute the greatest common epoch."""
         return min(max(operator.archive) for operator in self.tasks.values())
 
     def out(self) -> dict[str, Epochs]:
-        """What an observer is shown."""
+        """Give the streams as an observer sees them."""
         return {stream: self.visible(stream, self.gce()) for stream in self.streams}
 
     def visible(self, stream: str, epoch: int) -> Epochs:
-        """A stream's events up to an epoch."""
+        """Give a stream's events up to an epoch."""
         shown: list[list[Event]] = [[] for _ in range(epoch)]
         for e, event in self.streams[stream]:
             if event is not BD and e <= epoch:
@@ -146,12 +152,12 @@ class Machine:
 
     # Failure and recovery.
 
-    def fail(self, operator: Operator) -> None:
+    def fail(self, operator: MachineOperator) -> None:
         """F-Fail."""
         operator.failed = True
 
     def recover(self) -> None:
-        """F-Recover: everything back to the latest common snapshot."""
+        """F-Recover: restore everything to the latest common snapshot."""
         epoch = self.recovery_point()
         for stream in self.streams:
             self.restore_stream(stream, epoch)
@@ -160,7 +166,7 @@ class Machine:
         self.recoveries += 1
 
     def recovery_point(self) -> int:
-        """The epoch to go back to."""
+        """Choose the epoch to restore."""
         return self.gce()
 
     def restore_stream(self, stream: str, epoch: int) -> None:
@@ -168,36 +174,36 @@ class Machine:
         if stream not in self.case.inputs:
             self.streams[stream] = [message for message in self.streams[stream] if message[0] <= epoch]
 
-    def restore(self, operator: Operator, epoch: int) -> None:
-        """Put a task back to its snapshot of an epoch."""
+    def restore(self, operator: MachineOperator, epoch: int) -> None:
+        """Restore a task to its snapshot of an epoch."""
         operator.archive = {e: value for e, value in operator.archive.items() if e <= epoch}
         self.restore_state(operator, epoch)
         self.restore_inputs(operator, epoch)
         operator.failed = False
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
-        """Its value and epoch."""
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
+        """Restore a task's value and epoch."""
         operator.value = operator.archive[epoch]
         operator.epoch = epoch + 1
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
-        """Where it reads on."""
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
+        """Restore a task's positions in its inputs."""
         for stream in operator.task.inputs:
-            operator.at[stream] = self.length(stream, epoch)
+            operator.position[stream] = self.length(stream, epoch)
 
     def length(self, stream: str, epoch: int) -> int:
         """How many messages of a stream belong to epochs up to this one."""
         return sum(e <= epoch for e, _ in self.streams[stream])
 
-    # The run: who goes next, and what strikes.
+    # The run: which step is next, and which failures happen.
 
     def moves(self) -> list[tuple[str, str]]:
-        """Every step that could be taken: a task, and an input or the border; or a recovery, for no task."""
+        """List the possible steps: a task with an input or the border; or no task with a recovery."""
         found = []
         for name, operator in self.tasks.items():
             if operator.failed:
                 continue
-            found += [(name, stream) for stream in operator.task.inputs if self.takes(operator, stream)]
+            found += [(name, stream) for stream in operator.task.inputs if self.accepts(operator, stream)]
             if self.aligned(operator):
                 found.append((name, BORDER))
         if any(operator.failed for operator in self.tasks.values()):
@@ -205,33 +211,33 @@ class Machine:
         return found
 
     def choose(self, moves: list[tuple[str, str]]) -> tuple[str, str]:
-        """The next step: any, but held tasks go last."""
+        """Choose the next step at random; held tasks go last."""
         held = {(hold.task, hold.epoch) for hold in self.case.holds}
         free = [move for move in moves if not move[0] or (move[0], self.tasks[move[0]].epoch) not in held]
         return self.random.choice(free or moves)
 
     def step(self, move: tuple[str, str]) -> None:
-        """Take it."""
-        name, what = move
+        """Take a step."""
+        name, place = move
         if not name:
             self.recover()
             self.log.append({"do": "recover", "epoch": self.gce()})
-        elif what == BORDER:
-            self.note(BORDER, self.tasks[name])
+        elif place == BORDER:
+            self.record(BORDER, self.tasks[name])
             self.pass_border(self.tasks[name])
         else:
-            self.take(self.tasks[name], what)
+            self.consume(self.tasks[name], place)
 
     def run(self) -> Observations:
-        """The whole run, looked at now and then, after every failure and at the end."""
-        self.look()
+        """Run the case, with observations after some commits, after every failure and at the end."""
+        self.observe()
         failed = False
         while self.steps < PATIENCE:
             moves = self.moves()
             move = self.choose(moves) if moves else None
-            struck = self.strikes(move)
-            if struck:
-                for operator in struck:
+            failing = self.failing_operators(move)
+            if failing:
+                for operator in failing:
                     self.log.append({"do": "fail", "task": operator.task.name})
                     self.fail(operator)
                 failed = True
@@ -241,11 +247,11 @@ class Machine:
             before = self.gce()
             self.step(move)
             self.steps += 1
-            if failed or (self.gce() > before and self.random.random() < LOOKS):
-                self.look()
+            if failed or (self.gce() > before and self.random.random() < OBSERVATION_ODDS):
+                self.observe()
                 failed = False
         self.finish()
-        self.look()
+        self.observe()
         end: End = "completed" if self.gce() >= self.case.epochs else "stalled"
         return Observations(
             digest(self.case),
@@ -254,38 +260,37 @@ class Machine:
             self.epochs_by,
             self.atomic,
             self.snapshots,
-            tuple(self.noted),
+            tuple(self.fired),
             end,
             log=tuple(self.log),
         )
 
     def finish(self) -> None:
-        """What an engine does when there is nothing left to do."""
+        """Act at the end of the input; the unbroken machine does nothing."""
 
-    def look(self) -> None:
-        """Let the observer look."""
+    def observe(self) -> None:
+        """Add an observation."""
         self.log.append({"do": "look"})
         out = self.out()
         self.shown.append(Observation({stream: out[stream] for stream in out if stream in self.request.streams}))
 
     # The case's failures, as in the model.
 
-    def strikes(self, move: tuple[str, str] | None) -> list[Operator]:
-        """The tasks that fail just before this step."""
+    def failing_operators(self, move: tuple[str, str] | None) -> list[MachineOperator]:
+        """Give the tasks that fail just before this step."""
         epoch = self.gce()
         just_committed = epoch if epoch > self.last_commit else 0
         self.last_commit = epoch
-        if self.fired == len(self.case.failures):
+        if len(self.fired) == len(self.case.failures):
             return []
-        failure = self.case.failures[self.fired]
+        failure = self.case.failures[len(self.fired)]
         if not self.is_due(failure, move, just_committed):
             return []
-        self.noted.append(Fired(self.fired, len(self.shown), f"{failure.kind} in the machine"))
-        self.fired += 1
+        self.fired.append(Fired(len(self.fired), len(self.shown), f"{failure.kind} in the machine"))
         return [self.tasks[failure.task]] if isinstance(failure, Crash) else list(self.tasks.values())
 
     def is_due(self, failure: Failure, move: tuple[str, str] | None, just_committed: int) -> bool:
-        """Whether a failure strikes now."""
+        """Whether a failure happens now."""
         phase = failure.phase if isinstance(failure, Kill) else None
         if isinstance(failure, Restart):
             return self.gce() >= failure.epoch
@@ -300,17 +305,17 @@ class Machine:
             return self.crashes(failure, operator, at_border=at_border)
         return self.in_flight(failure, operator, at_border=at_border)
 
-    def crashes(self, crash: Crash, operator: Operator, *, at_border: bool) -> bool:
-        """Whether this task is about to handle the event, or the border, that it dies on."""
+    def crashes(self, crash: Crash, operator: MachineOperator, *, at_border: bool) -> bool:
+        """Whether this task is about to handle the event, or the border, at which it crashes."""
         if crash.task != operator.task.name or operator.epoch != crash.epoch:
             return False
         if crash.event == BORDER:
             return at_border
-        handled = sum(operator.at[s] - self.length(s, crash.epoch - 1) for s in operator.task.inputs)
+        handled = sum(operator.position[s] - self.length(s, crash.epoch - 1) for s in operator.task.inputs)
         return handled == crash.event or (at_border and handled < int(crash.event))
 
-    def in_flight(self, failure: Failure, operator: Operator, *, at_border: bool) -> bool:
-        """Whether a kill or a partition strikes while its epoch is processed, or its snapshot under way."""
+    def in_flight(self, failure: Failure, operator: MachineOperator, *, at_border: bool) -> bool:
+        """Whether a kill or a partition happens, while its epoch is processed or its snapshot is under way."""
         others = [max(each.archive) for each in self.tasks.values() if each is not operator]
         last_chance = at_border and operator.epoch == failure.epoch and all(e >= failure.epoch for e in others)
         if isinstance(failure, Kill) and failure.phase == "snapshot":
@@ -318,10 +323,10 @@ class Machine:
         else:
             possible = operator.epoch == failure.epoch
         in_time = self.gce() < failure.epoch
-        return in_time and (last_chance or (possible and self.random.random() < ODDS))
+        return in_time and (last_chance or (possible and self.random.random() < FAILURE_ODDS))
 
 
 def describe(machine: type[Machine]) -> Description:
-    """What a machine claims to be."""
+    """Describe a machine as an engine."""
     info = EngineInfo("mutant", "1", {"mutant": machine.__name__})
     return Description(info, epochs=machine.epochs_by, atomic=machine.atomic, snapshots=machine.snapshots)

@@ -1,6 +1,6 @@
 """Broken output: too early, too late, twice, or taken back."""
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 from conformance.case import Epochs
 from conformance.programs import Event
 
@@ -51,7 +51,7 @@ class AppendedOnReplay(Machine):
     def setup(self) -> None:
         self.written: dict[str, list[tuple[int, Event | None]]] = {sink: [] for sink in self.case.graph.sinks}
 
-    def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
+    def emit(self, operator: MachineOperator, message: tuple[int, Event | None]) -> None:
         if operator.task.output in self.written:
             self.written[operator.task.output].append(message)
         super().emit(operator, message)

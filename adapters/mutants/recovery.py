@@ -1,6 +1,6 @@
 """Broken recovery: to the wrong place, of some tasks only, or of half of what a task is."""
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 
 
 class OnlyTheFailedTask(Machine):
@@ -17,7 +17,7 @@ class OnlyTheFailedTask(Machine):
 class ToTheNewest(Machine):
     """Each task goes back to its own newest snapshot instead of the newest common one."""
 
-    def restore(self, operator: Operator, epoch: int) -> None:
+    def restore(self, operator: MachineOperator, epoch: int) -> None:
         super().restore(operator, max(operator.archive, default=epoch))
 
     def recovery_point(self) -> int:
@@ -27,35 +27,35 @@ class ToTheNewest(Machine):
 class ToAnOlderOne(Machine):
     """Tasks go back one epoch too far, and the output of that epoch is kept."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_state(operator, max(epoch - 1, 0))
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_inputs(operator, max(epoch - 1, 0))
 
 
 class StateWithoutInputs(Machine):
     """The state goes back and the position in the input does not."""
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
         for stream in operator.task.inputs:
-            operator.at[stream] = min(operator.at[stream], len(self.streams[stream]))
+            operator.position[stream] = min(operator.position[stream], len(self.streams[stream]))
             while (head := self.head(operator, stream)) is not None and head == (epoch, BD):
-                operator.at[stream] += 1
-            operator.at[stream] = max(operator.at[stream], self.length(stream, epoch))
+                operator.position[stream] += 1
+            operator.position[stream] = max(operator.position[stream], self.length(stream, epoch))
 
 
 class InputsWithoutState(Machine):
     """The position in the input goes back and the state does not."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         operator.epoch = epoch + 1
 
 
 class StateFromTheStart(Machine):
     """The state goes back to the very beginning."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_state(operator, epoch)
         operator.value = operator.task.program.initial
 
@@ -63,18 +63,18 @@ class StateFromTheStart(Machine):
 class OneAhead(Machine):
     """After recovery each task skips one event."""
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_inputs(operator, epoch)
         stream = operator.task.inputs[0]
         head = self.head(operator, stream)
         if head is not None and head[1] is not BD:
-            operator.at[stream] += 1
+            operator.position[stream] += 1
 
 
 class OneBehind(Machine):
     """After recovery each task handles the last event before its snapshot again."""
 
-    def restore(self, operator: Operator, epoch: int) -> None:
+    def restore(self, operator: MachineOperator, epoch: int) -> None:
         super().restore(operator, epoch)
         events = [w for e, w in self.streams[operator.task.inputs[0]] if e == epoch and w is not None]
         if events:
@@ -84,7 +84,7 @@ class OneBehind(Machine):
 class OneTaskNot(Machine):
     """The last task of the graph keeps its state."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         value = operator.value
         super().restore_state(operator, epoch)
         if operator is list(self.tasks.values())[-1] and not operator.failed:
@@ -109,30 +109,33 @@ class SecondFailureForgotten(Machine):
 class NothingBeforeTheFirstCommit(Machine):
     """Without a snapshot to go back to, tasks start anew but read on from where they were."""
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
         if epoch > 0 or not operator.failed:
             super().restore_inputs(operator, epoch)
         else:
             for stream in operator.task.inputs:
-                operator.at[stream] = min(operator.at[stream], len(self.streams[stream]))
+                operator.position[stream] = min(operator.position[stream], len(self.streams[stream]))
 
 
 class SourcesNotRewound(Machine):
     """Tasks go back, but what they had read from the sources of the open epoch is not read again."""
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
-        before = dict(operator.at)
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
+        before = dict(operator.position)
         super().restore_inputs(operator, epoch)
         for stream in operator.task.inputs:
             if stream in self.case.inputs:
-                while operator.at[stream] < before[stream] and self.streams[stream][operator.at[stream]][1] is not BD:
-                    operator.at[stream] += 1
+                while (
+                    operator.position[stream] < before[stream]
+                    and self.streams[stream][operator.position[stream]][1] is not BD
+                ):
+                    operator.position[stream] += 1
 
 
 class BufferTwice(Machine):
     """What a task had gathered is restored, and added to what it holds."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_state(operator, epoch)
         if isinstance(operator.value, tuple):
             operator.value = (operator.value[0], operator.value[1] * 2)
@@ -143,7 +146,7 @@ class BufferTwice(Machine):
 class EveryOtherRecovery(Machine):
     """Every second recovery restores no state."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         value = operator.value
         super().restore_state(operator, epoch)
         if self.recoveries % 2 == 1:

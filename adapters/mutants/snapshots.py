@@ -4,7 +4,7 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 
 
 class TooEarly(Machine):
@@ -13,11 +13,11 @@ class TooEarly(Machine):
     def setup(self) -> None:
         self.before: dict[str, Any] = {}
 
-    def take(self, operator: Operator, stream: str) -> None:
+    def consume(self, operator: MachineOperator, stream: str) -> None:
         self.before[operator.task.name] = operator.value
-        super().take(operator, stream)
+        super().consume(operator, stream)
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         operator.archive[operator.epoch] = self.before.get(operator.task.name, operator.value)
 
 
@@ -27,8 +27,8 @@ class TooLate(Machine):
     def setup(self) -> None:
         self.done = {(name, 0) for name in self.tasks}
 
-    def take(self, operator: Operator, stream: str) -> None:
-        super().take(operator, stream)
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        super().consume(operator, stream)
         newest = max(operator.archive)
         if (operator.task.name, newest) not in self.done:
             self.done.add((operator.task.name, newest))
@@ -38,7 +38,7 @@ class TooLate(Machine):
 class MissingForOneTask(Machine):
     """One task's snapshots are all its initial state."""
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         first = next(iter(self.tasks.values()))
         operator.archive[operator.epoch] = operator.task.program.initial if operator is first else operator.value
 
@@ -46,8 +46,8 @@ class MissingForOneTask(Machine):
 class Aliased(Machine):
     """The newest snapshot is the live state, not a copy of it."""
 
-    def take(self, operator: Operator, stream: str) -> None:
-        super().take(operator, stream)
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        super().consume(operator, stream)
         if max(operator.archive) > 0:
             operator.archive[max(operator.archive)] = operator.value
 
@@ -58,7 +58,7 @@ class OfThePreviousEpoch(Machine):
     def setup(self) -> None:
         self.last: dict[str, Any] = {}
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         operator.archive[operator.epoch] = self.last.get(operator.task.name, operator.task.program.initial)
         self.last[operator.task.name] = operator.value
 
@@ -66,14 +66,14 @@ class OfThePreviousEpoch(Machine):
 class OnlyTheFirst(Machine):
     """Only the first snapshot is ever written; later ones are found to exist already."""
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         operator.archive[operator.epoch] = operator.archive.get(1, operator.value)
 
 
 class PartOfTheState(Machine):
     """Of a state with several entries one is not saved."""
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         operator.archive[operator.epoch] = _without_one(operator.value)
 
 
@@ -91,12 +91,12 @@ class BeforeAlignment(Machine):
     def setup(self) -> None:
         self.saved: dict[str, Any] = {}
 
-    def take(self, operator: Operator, stream: str) -> None:
+    def consume(self, operator: MachineOperator, stream: str) -> None:
         if any(self.head(operator, each) == (operator.epoch, BD) for each in operator.task.inputs):
             self.saved.setdefault(operator.task.name, operator.value)
-        super().take(operator, stream)
+        super().consume(operator, stream)
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         operator.archive[operator.epoch] = self.saved.pop(operator.task.name, operator.value)
 
     def recover(self) -> None:
@@ -107,7 +107,7 @@ class BeforeAlignment(Machine):
 class SharedByTasks(Machine):
     """Tasks that run the same program write their snapshots to the same place."""
 
-    def restore_state(self, operator: Operator, epoch: int) -> None:
+    def restore_state(self, operator: MachineOperator, epoch: int) -> None:
         super().restore_state(operator, epoch)
         for other in self.tasks.values():
             if other.task.program == operator.task.program and epoch in other.archive:
@@ -117,7 +117,7 @@ class SharedByTasks(Machine):
 class ResetAfterSnapshot(Machine):
     """Taking a snapshot clears the state."""
 
-    def snapshot(self, operator: Operator) -> None:
+    def snapshot(self, operator: MachineOperator) -> None:
         super().snapshot(operator)
         operator.value = operator.task.program.initial
 

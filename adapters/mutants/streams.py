@@ -1,6 +1,6 @@
 """Broken streams: out of order, kept, lost, or for some of their readers only."""
 
-from conformance.adapters.mutants.machine import BD, Machine, Operator
+from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
 from conformance.programs import Event
 
 
@@ -11,14 +11,14 @@ class NotFifo(Machine):
         """Whether this is a moment for it."""
         return self.random.random() < 0.5  # noqa: PLR2004
 
-    def take(self, operator: Operator, stream: str) -> None:
-        at, log = operator.at[stream], self.streams[stream]
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        at, log = operator.position[stream], self.streams[stream]
         if at + 1 < len(log) and log[at + 1][1] is not BD and self.may_swap():
-            operator.at[stream] += 2
+            operator.position[stream] += 2
             self.handle(operator, stream, at + 1)
             self.handle(operator, stream, at)
         else:
-            super().take(operator, stream)
+            super().consume(operator, stream)
 
 
 class NotFifoAfterRecovery(NotFifo):
@@ -51,7 +51,7 @@ class _FirstAfterRecovery(Machine):
     def setup(self) -> None:
         self.sent = {(name, 0) for name in self.tasks}
 
-    def emit(self, operator: Operator, message: tuple[int, Event | None]) -> None:
+    def emit(self, operator: MachineOperator, message: tuple[int, Event | None]) -> None:
         key = (operator.task.name, self.recoveries)
         first = key not in self.sent and message[1] is not BD
         if first:
@@ -78,13 +78,13 @@ class ForOneReaderOnly(Machine):
     def setup(self) -> None:
         self.taken: set[tuple[str, int]] = set()
 
-    def take(self, operator: Operator, stream: str) -> None:
-        key = (stream, operator.at[stream])
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        key = (stream, operator.position[stream])
         if self.recoveries and key in self.taken:
-            operator.at[stream] += 1
+            operator.position[stream] += 1
             return
         self.taken.add(key)
-        super().take(operator, stream)
+        super().consume(operator, stream)
 
     def recover(self) -> None:
         super().recover()
@@ -94,25 +94,28 @@ class ForOneReaderOnly(Machine):
 class RestoredForOneReader(Machine):
     """Where a stream has several readers, recovery rewinds it for the failed ones only."""
 
-    def restore_inputs(self, operator: Operator, epoch: int) -> None:
-        before = dict(operator.at)
+    def restore_inputs(self, operator: MachineOperator, epoch: int) -> None:
+        before = dict(operator.position)
         super().restore_inputs(operator, epoch)
         for stream in operator.task.inputs:
             shared = sum(stream in other.task.inputs for other in self.tasks.values()) > 1
             if shared and not operator.failed:
                 log = self.streams[stream]
-                while operator.at[stream] < min(before[stream], len(log)) and log[operator.at[stream]][1] is not BD:
-                    operator.at[stream] += 1
+                while (
+                    operator.position[stream] < min(before[stream], len(log))
+                    and log[operator.position[stream]][1] is not BD
+                ):
+                    operator.position[stream] += 1
 
 
 class Overflows(Machine):
     """A stream that holds more than three unread events forgets one."""
 
-    def take(self, operator: Operator, stream: str) -> None:
-        super().take(operator, stream)
-        ahead = [w for e, w in self.streams[stream][operator.at[stream] :] if e == operator.epoch and w is not BD]
+    def consume(self, operator: MachineOperator, stream: str) -> None:
+        super().consume(operator, stream)
+        ahead = [w for e, w in self.streams[stream][operator.position[stream] :] if e == operator.epoch and w is not BD]
         if len(ahead) > 3:  # noqa: PLR2004
-            operator.at[stream] += 1
+            operator.position[stream] += 1
 
 
 STREAMS = (

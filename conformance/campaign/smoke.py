@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Patience
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.adapters.transcript import Hears, Said
+from conformance.adapters.transcript import Listener, TranscriptLine
 from conformance.campaign.judging import outcome
 from conformance.campaign.trials import Trial, trials
 from conformance.codec.protocol import PROTOCOL
@@ -43,21 +43,21 @@ class Check:
     name: str
     standing: Standing = "ok"
     because: tuple[str, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[TranscriptLine, ...] = ()
 
 
 class Smoke:
     """One engine, tried in everything that it says it can do."""
 
-    def __init__(self, word: str, *, seconds: float, hears: Hears | None = None) -> None:
-        self._engine = SubprocessEngine(word, hears=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
-        self._also = hears
+    def __init__(self, word: str, *, seconds: float, listener: Listener | None = None) -> None:
+        self._engine = SubprocessEngine(word, listener=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
+        self._also = listener
         self._seconds = seconds
-        self._said: list[Said] = []
+        self._said: list[TranscriptLine] = []
         self._running = False
         self.description: Description | None = None
 
-    def _hear(self, said: Said) -> None:
+    def _hear(self, said: TranscriptLine) -> None:
         self._said.append(said)
         if self._also is not None:
             self._also(said)
@@ -88,7 +88,7 @@ class Smoke:
             found = Check(name, "wrong", _with_hint(str(error)))
         if found is None:
             return Check(name)
-        return evolve(found, name=name, said=tuple(said for said in self._said if said.way != "--"))
+        return evolve(found, name=name, said=tuple(said for said in self._said if said.direction != "--"))
 
     def _start(self) -> None:
         self.description = self._engine.start()

@@ -44,8 +44,8 @@ def run(
 ) -> int:
     """Run CASE on each of ENGINES and judge what it let us see."""
     read = read_case(case)
-    hears = Transcript(transcript) if transcript is not None else None
-    named = [(word, SubprocessEngine(word, hears=hears)) for word in engines]
+    listener = Transcript(transcript) if transcript is not None else None
+    named = [(word, SubprocessEngine(word, listener=listener)) for word in engines]
     if save is not None:
         make_new(save)
     request = RunRequest(read, frozenset(read.graph.sinks if sinks else read.graph.streams), seed=seed)
@@ -76,7 +76,7 @@ def observe(made: Engine, request: RunRequest) -> Observations:
             raise Unsupported(f"it does not support {', '.join(beyond)}")
         (seen,) = made.run([description.suited(request)])
         try:
-            seen.fit(request.case, digest(request.case))
+            seen.check_fit(request.case, digest(request.case))
         except Malformed as refused:
             raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
         return seen

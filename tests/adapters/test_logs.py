@@ -25,7 +25,7 @@ def steps(log):
 
 
 @given(cases())
-def test_a_log_is_an_execution_of_the_model_that_shows_what_was_observed(case):
+def test_a_log_replays_as_an_execution_with_the_same_observations(case):
     for seen in runs(case):
         trace = tuple(steps(seen.log))
         after = list(configurations(initial(case), trace))
@@ -40,7 +40,7 @@ def test_a_log_is_an_execution_of_the_model_that_shows_what_was_observed(case):
 
 
 @given(cases())
-def test_a_log_tells_what_was_taken_and_what_was_sent(case):
+def test_a_log_has_the_messages_of_every_step(case):
     outputs = {task.name: task.output for task in case.graph.tasks}
     for seen in runs(case):
         messages = {(stream, number): event for stream, number, event in recorded(case)}

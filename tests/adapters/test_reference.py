@@ -17,9 +17,9 @@ from conformance.judge import Budget, Conforms, Inconclusive, judge
 def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
     streams = frozenset(case.graph.sinks if sinks else case.graph.streams)
     (seen,) = Reference([]).run([RunRequest(case, streams, seed=seed)])
-    seen.fit(case, digest(case))
+    seen.check_fit(case, digest(case))
     assert seen.observed == streams
-    # What hidden streams carried has to be searched for, and the search may be cut short: that accuses nobody.
+    # The judge searches for the content of hidden streams. A search that is cut short is no accusation.
     assert isinstance(judge(case, seen, Budget(steps=20_000)), Conforms | Inconclusive if sinks else Conforms)
     assert [fired.failure for fired in seen.fired] == list(range(len(case.failures)))
     for fired in seen.fired:
@@ -31,6 +31,6 @@ def test_a_batch_is_answered_in_its_order():
     assert [seen.case for seen in Reference([]).run(requests)] == [digest(request.case) for request in requests]
 
 
-def test_it_has_no_settings():
+def test_the_reference_has_no_settings():
     with pytest.raises(UnknownEngine, match="no setting 'fast'"):
         Reference(["fast"])

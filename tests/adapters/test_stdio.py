@@ -55,7 +55,7 @@ def miniature(tmp_path, monkeypatch):
         ("last-words", r"exit code 1; on stderr: my last words \\x07"),
     ],
 )
-def test_what_is_no_answer_is_the_engines_error_and_it_can_be_started_again(miniature, way, said):
+def test_a_malformed_answer_is_an_error_and_the_engine_can_be_restarted(miniature, way, said):
     engine = miniature(way)
     with pytest.raises(EngineFailed, match=said):
         list(engine.run([REQUEST if way == "hang" else RunRequest(CASE)]))
@@ -64,21 +64,21 @@ def test_what_is_no_answer_is_the_engines_error_and_it_can_be_started_again(mini
     engine.start()
 
 
-def test_a_full_temporary_folder_and_a_file_too_large_are_the_engines_errors(miniature):
+def test_exceeding_the_quota_is_the_engines_error(miniature):
     with pytest.raises(EngineFailed, match="it wrote more than 8,388,608 bytes into its temporary folder"):
         list(miniature("fill", quota=2**23).run([REQUEST]))
     with pytest.raises(EngineFailed, match=r"exit code 1; on stderr: .*File too large"):
         list(miniature("fill-one-file", quota=2**23).run([REQUEST]))
 
 
-def test_a_leaked_process_is_ended_even_in_a_session_of_its_own(miniature, monkeypatch):
+def test_a_leaked_process_is_ended_even_in_its_own_session(miniature, monkeypatch):
     monkeypatch.setenv("LEAK", "4711")
     with pytest.raises(EngineFailed, match="it ended early, with exit code 0"):
         list(miniature("leak").run([REQUEST]))
     assert not [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"] == ["sleep", "4711"]]
 
 
-def test_nothing_is_left_of_an_engines_temporary_folder(miniature, tmp_path, monkeypatch):
+def test_an_engines_temporary_folder_is_removed(miniature, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     engine = miniature("fill", every=1, quota=2**23)
     assert list(tmp_path.glob("conformance-*"))
@@ -87,7 +87,7 @@ def test_nothing_is_left_of_an_engines_temporary_folder(miniature, tmp_path, mon
     assert not list(tmp_path.glob("conformance-*"))
 
 
-def test_what_an_engine_says_of_itself_is_kept(miniature, tmp_path):
+def test_stderr_is_kept_in_the_log(miniature, tmp_path):
     with pytest.raises(EngineFailed):
         list(miniature("last-words").run([REQUEST]))
     assert (tmp_path / "log").read_text() == "my last words \x07\n"
@@ -102,7 +102,7 @@ def test_a_command_that_is_not_there_cannot_be_run():
         Stdio(["an 'adapter"])
 
 
-def test_an_engine_in_python_behind_the_protocol_answers_as_it_does_without():
+def test_a_python_engine_answers_the_same_behind_the_protocol():
     engine = SubprocessEngine("reference")
     described = engine.start()
     cases = list(corpus().values())

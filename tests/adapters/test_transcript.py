@@ -9,7 +9,7 @@ import pytest
 
 from conformance.adapters.stdio import Stdio
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.adapters.transcript import LONGEST, Transcript, shown
+from conformance.adapters.transcript import LONGEST, Transcript, sanitize_line
 from conformance.codec import read_case
 from conformance.engine import RunRequest
 from conformance.errors import EngineFailed, Unwritable
@@ -24,10 +24,10 @@ def lines(path):
     return [line.split(maxsplit=2)[1:] for line in path.read_text().splitlines()]
 
 
-def test_every_line_each_way_is_there_in_its_order_and_what_we_said_can_be_said_again(tmp_path):
+def test_a_transcript_has_every_line_in_order_and_can_be_sent_again(tmp_path):
     path = tmp_path / "transcript"
-    hears = Transcript(path)
-    engine = Stdio([shlex.join([*COMMAND, "exit", "99"])], hears=hears)
+    listener = Transcript(path)
+    engine = Stdio([shlex.join([*COMMAND, "exit", "99"])], listener=listener)
     engine.start()
     list(engine.run([RunRequest(CASE)]))
     engine.stop()
@@ -42,9 +42,9 @@ def test_every_line_each_way_is_there_in_its_order_and_what_we_said_can_be_said_
     assert again.stdout.splitlines() == [line for way, line in lines(path) if way == "<-"]
 
 
-def test_what_would_move_a_cursor_is_escaped_and_a_failure_is_a_remark(tmp_path):
+def test_control_characters_are_escaped_and_a_failure_is_a_remark(tmp_path):
     path = tmp_path / "transcript"
-    engine = Stdio([shlex.join([*COMMAND, "garbage", "1"])], hears=Transcript(path))
+    engine = Stdio([shlex.join([*COMMAND, "garbage", "1"])], listener=Transcript(path))
     engine.start()
     with pytest.raises(EngineFailed):
         list(engine.run([RunRequest(CASE)]))
@@ -53,12 +53,12 @@ def test_what_would_move_a_cursor_is_escaped_and_a_failure_is_a_remark(tmp_path)
     assert lines(path)[-1][1].startswith("it printed what is no answer")
 
 
-def test_a_line_without_end_is_cut_and_what_is_not_utf_8_is_shown():
-    assert shown(b"x" * (LONGEST + 5)) == "x" * LONGEST + f"… ({LONGEST + 5} bytes)"
-    assert shown(b"\xff ok") == "\\xff ok"
+def test_long_lines_are_cut_and_invalid_utf_8_is_escaped():
+    assert sanitize_line(b"x" * (LONGEST + 5)) == "x" * LONGEST + f"… ({LONGEST + 5} bytes)"
+    assert sanitize_line(b"\xff ok") == "\\xff ok"
 
 
-def test_a_transcript_is_written_over_nothing(tmp_path):
+def test_a_transcript_overwrites_no_file(tmp_path):
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(Unwritable, match="there is such a file already"):
         Transcript(tmp_path / "notes")
@@ -67,9 +67,9 @@ def test_a_transcript_is_written_over_nothing(tmp_path):
     assert (tmp_path / "notes").read_text() == "mine"
 
 
-def test_an_engine_in_python_has_one_too(tmp_path):
-    hears = Transcript(tmp_path / "transcript")
-    engine = SubprocessEngine("reference", hears=hears)
+def test_a_python_engine_has_a_transcript(tmp_path):
+    listener = Transcript(tmp_path / "transcript")
+    engine = SubprocessEngine("reference", listener=listener)
     engine.start()
     engine.stop()
     assert [way for way, _ in lines(tmp_path / "transcript")] == ["--", "->", "<-", "->", "--"]

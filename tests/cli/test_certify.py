@@ -34,7 +34,7 @@ def certify(conformance):
     return run
 
 
-def test_the_reference_is_certified_and_the_certificate_says_what_that_means(certify, conformance):
+def test_the_reference_is_certified(certify, conformance):
     code, certificate, out, err = certify("reference")
     assert code == 0
     assert certificate["verdict"] == "conforms"
@@ -59,7 +59,7 @@ def test_the_reference_is_certified_and_the_certificate_says_what_that_means(cer
     )
 
 
-def test_a_broken_engine_is_convicted_and_its_counterexample_shows_it(certify, conformance):
+def test_a_broken_engine_is_convicted_with_a_counterexample(certify, conformance):
     code, certificate, out, _ = certify("mutant:appended-on-replay", "--shrink-runs", 200)
     assert code == 1
     assert certificate["guarantees"]["no duplicates"]["verdict"] == "violates"
@@ -79,7 +79,7 @@ def test_a_broken_engine_is_convicted_and_its_counterexample_shows_it(certify, c
     assert json.loads(Path("results/badge.json").read_text())["color"] == "red"
 
 
-def test_several_engines_run_the_same_cases_beside_the_reference_and_are_compared(conformance):
+def test_several_engines_run_the_same_cases_and_are_compared(conformance):
     code, out, _ = conformance("certify", "mutant:aliased", "mutant:plain", "--cases", 3, "--shrink-runs", 20)
     assert code == 1
     top = Path("build/conformance/latest")
@@ -112,7 +112,7 @@ def test_several_engines_run_the_same_cases_beside_the_reference_and_are_compare
         ("Raising", "inconclusive", "error"),
     ],
 )
-def test_what_proves_nothing_is_no_pass(certify, engine, verdict, count):
+def test_inconclusive_cases_are_no_pass(certify, engine, verdict, count):
     code, certificate, _, _ = certify(f"python:tests.engines:{engine}")
     assert code == EXIT[verdict]
     assert certificate["verdict"] == verdict
@@ -120,7 +120,7 @@ def test_what_proves_nothing_is_no_pass(certify, engine, verdict, count):
     assert certificate["cases"]["violates"] == 0
 
 
-def test_a_stall_that_repeats_with_all_patience_convicts(certify):
+def test_a_stall_that_repeats_with_a_long_deadline_convicts(certify):
     code, certificate, _, _ = certify("python:tests.engines:Stuck", "--shrink-runs", 200)
     assert code == 1
     assert certificate["guarantees"]["liveness"]["verdict"] == "violates"
@@ -130,7 +130,7 @@ def test_a_stall_that_repeats_with_all_patience_convicts(certify):
     assert found["examined"]["stall"] is True
 
 
-def test_a_violation_that_comes_and_goes_is_reported_with_its_rate(certify):
+def test_an_intermittent_violation_is_reported_with_its_rate(certify):
     code, certificate, out, _ = certify("python:tests.engines:Flaky", "--shrink-runs", 100)
     assert code == 1
     assert certificate["guarantees"]["no loss"]["verdict"] == "violates"
@@ -139,14 +139,14 @@ def test_a_violation_that_comes_and_goes_is_reported_with_its_rate(certify):
         assert f"fails in {found['rate']['failed']} of {found['rate']['runs']} runs" in out
 
 
-def test_a_violation_that_repeats_at_once_but_not_every_time_is_shrunk_all_the_same(certify):
+def test_a_violation_that_does_not_repeat_every_time_is_shrunk(certify):
     _, certificate, _, _ = certify("python:tests.engines:Moody", "--shrink-runs", 500)
     (found,) = [each for each in certificate["counterexamples"] if each["promise"] == "no loss"]
     assert 0 < found["rate"]["failed"] < found["rate"]["runs"]
     assert found["after"]["tasks"] == found["after"]["events"] == 1
 
 
-def test_a_case_that_somebody_wrote_is_shrunk_as_one_that_was_drawn(certify):
+def test_a_case_of_the_corpus_is_shrunk_like_a_generated_one(certify):
     _, certificate, _, _ = certify("mutant:state-without-inputs", cases=0)
     (found,) = [each for each in certificate["counterexamples"] if each["promise"] == "no loss"]
     assert not found["id"].startswith("generated-")
@@ -155,7 +155,7 @@ def test_a_case_that_somebody_wrote_is_shrunk_as_one_that_was_drawn(certify):
     assert found["rate"] == {"failed": 20, "runs": 20}
 
 
-def test_what_fails_only_beside_others_is_those_others_with_it_as_one_case(certify, conformance):
+def test_a_case_that_fails_only_in_its_batch_is_merged_with_it(certify, conformance):
     code, certificate, _, _ = certify("python:tests.engines:CrossTalk", "--shrink-runs", 10)
     assert code == 1
     found = certificate["counterexamples"][0]
@@ -171,7 +171,7 @@ def miniature(way, every):
 
 
 @pytest.mark.parametrize("way", ["exit", "garbage", "hang", "leak", "another-case", "too-little", "says-error"])
-def test_an_engine_that_misbehaves_is_in_error_and_the_campaign_goes_on(certify, way):
+def test_the_campaign_continues_after_an_engine_error(certify, way):
     code, certificate, _, _ = certify(miniature(way, 15), "--deadline", 0.5)
     assert code == 3
     counts = certificate["cases"]
@@ -189,11 +189,11 @@ def test_an_engine_that_only_fails_is_given_up(certify):
     assert "10 errors in a row, the last: it ended early, with exit code 3" in out
 
 
-def test_an_engine_that_cannot_be_started_is_exit_4_and_one_that_is_not_there_exit_2(conformance):
+def test_an_engine_that_cannot_start_is_exit_4_an_unknown_one_exit_2(conformance):
     assert conformance("certify", "stdio:/no/such/adapter")[0] == 4
-    code, _, err = conformance("certify", "nobody")
+    code, _, err = conformance("certify", "missing")
     assert code == 2
-    assert "there is no engine 'nobody'" in err
+    assert "there is no engine 'missing'" in err
     assert not Path("build").exists() or not list(Path("build").rglob("journal.jsonl"))
     code, _, err = conformance("certify")
     assert code == 2
@@ -209,7 +209,7 @@ def test_a_folder_with_results_is_not_written_over(certify, certified):
     assert Results(Path("results")).digests() == before
 
 
-def test_resuming_what_has_ended_says_the_same_again(conformance, certified):
+def test_resuming_an_ended_campaign_prints_the_same(conformance, certified):
     shutil.copytree(certified, "results")
     before = Path("results/certificate.json").read_bytes()
     code, out, _ = conformance("certify", "--resume", "--out", "results")
@@ -218,7 +218,7 @@ def test_resuming_what_has_ended_says_the_same_again(conformance, certified):
     assert Path("results/certificate.json").read_bytes() == before
 
 
-def test_only_what_was_begun_can_be_resumed(conformance, certified):
+def test_resume_needs_a_campaign_on_the_same_engines(conformance, certified):
     code, _, err = conformance("certify", "--resume")
     assert code == 2
     assert "no campaign was begun in it. Name the engines to begin one." in err
@@ -228,14 +228,14 @@ def test_only_what_was_begun_can_be_resumed(conformance, certified):
     assert "the campaign in it is on mutant:appended-on-replay" in err
 
 
-def test_as_json_every_event_is_a_line(certify):
+def test_with_json_every_event_is_a_line(certify):
     code, _, out, _ = certify("reference", "--json")
     assert code == 0
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["event"] for event in events] == ["began", *["judged"] * TOTAL, "measured", "ended"]
 
 
-def test_a_projects_settings_are_taken_and_the_command_line_comes_first(conformance):
+def test_the_command_line_overrides_the_projects_settings(conformance):
     Path("pyproject.toml").write_text('[tool.conformance]\nengines = ["reference"]\ncases = 1\nout = "here"\n')
     assert conformance("certify")[0] == 0
     assert json.loads(Path("here/certificate.json").read_text())["cases"]["planned"] == len(corpus()) + 1
@@ -259,13 +259,13 @@ def test_a_wrong_setting_is_named(conformance, setting, said):
     assert said in err
 
 
-def test_an_engine_is_held_to_what_it_claimed_when_it_was_started_first(certify):
+def test_an_engine_cannot_change_its_claims_on_restart(certify):
     code, certificate, _, _ = certify("python:tests.engines:Turncoat")
     assert code == 4
     assert "says something else of itself" in certificate["because"]
 
 
-def test_one_case_that_ends_an_engine_is_one_error_however_many_ran_beside_it(certify):
+def test_a_case_that_ends_an_engine_is_one_error_in_a_batch(certify):
     _, certificate, _, _ = certify("python:tests.engines:Poisoned")
     assert certificate["cases"]["error"] == 1
     assert certificate["cases"]["conforms"] == TOTAL - 1
@@ -275,7 +275,7 @@ def without(lines, *parts):
     return [line for line in lines if not any(part in line for part in parts)]
 
 
-def test_violations_that_were_taken_out_leave_a_campaign_that_was_not_finished(conformance, certified):
+def test_a_journal_without_its_violations_is_unfinished(conformance, certified):
     shutil.copytree(certified, "results")
     journal = Path("results/journal.jsonl")
     lines = journal.read_text().splitlines(keepends=True)
@@ -295,7 +295,7 @@ def test_an_engine_that_was_given_up_stays_given_up(certify, conformance):
     assert journal.read_text() == whole
 
 
-def test_what_was_being_written_when_we_were_killed_is_removed(conformance, certified):
+def test_unfinished_files_are_removed_on_resume(conformance, certified):
     shutil.copytree(certified, "results")
     for place in (".certificate.json.part", "cases/.x.json.part"):
         Path("results", place).write_text("half")
@@ -304,7 +304,7 @@ def test_what_was_being_written_when_we_were_killed_is_removed(conformance, cert
     assert conformance("verify", "results/certificate.json")[0] == 0
 
 
-def test_two_processes_are_not_at_one_campaign(conformance, certified):
+def test_two_processes_cannot_run_one_campaign(conformance, certified):
     shutil.copytree(certified, "results")
     journal = Path("results/journal.jsonl")
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
@@ -314,7 +314,7 @@ def test_two_processes_are_not_at_one_campaign(conformance, certified):
     assert "another process is at this campaign" in err
 
 
-def test_a_campaign_goes_on_as_it_began_whatever_the_settings_say(conformance, certified):
+def test_a_resumed_campaign_ignores_the_settings(conformance, certified):
     shutil.copytree(certified, "results")
     Path("pyproject.toml").write_text('[tool.conformance]\nengines = ["reference"]\ncases = 500\n')
     assert conformance("certify", "--resume", "--out", "results")[0] == 1
@@ -336,7 +336,7 @@ def test_a_campaign_goes_on_as_it_began_whatever_the_settings_say(conformance, c
         ('"engine": "mutant:appended-on-replay"', '"engine": "\\ud800"'),
     ],
 )
-def test_a_journal_that_was_changed_is_refused_and_no_bug_of_ours(conformance, certified, old, new):
+def test_a_changed_journal_is_refused(conformance, certified, old, new):
     shutil.copytree(certified, "results")
     journal = Path("results/journal.jsonl")
     text = "".join(without(journal.read_text().splitlines(keepends=True), '"ended"'))
@@ -347,13 +347,13 @@ def test_a_journal_that_was_changed_is_refused_and_no_bug_of_ours(conformance, c
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"engines": 5}', '{"engines": [5]}', "nonsense"])
-def test_so_is_a_list_of_engines(conformance, text):
+def test_a_malformed_list_of_engines_is_refused(conformance, text):
     Path("results").mkdir()
     Path("results/engines.json").write_text(text)
     assert conformance("certify", "--resume", "--out", "results")[0] == 2
 
 
-def test_as_json_a_comparison_without_differences_is_no_line(conformance):
+def test_a_comparison_without_differences_prints_no_json(conformance):
     code, out, _ = conformance("certify", "python:tests.engines:Right", "reference", "--cases", 0, "--json")
     assert code == 0
     assert all(json.loads(line)["event"] for line in out.splitlines())
@@ -364,7 +364,7 @@ def test_a_deadline_is_a_number_of_seconds(conformance, deadline):
     assert conformance("certify", "reference", "--deadline", deadline)[0] == 2
 
 
-def test_of_several_engines_one_that_cannot_go_on_does_not_stop_the_others(conformance):
+def test_an_engine_that_fails_does_not_stop_the_others(conformance):
     code, _, err = conformance("certify", "python:tests.engines:Once", "mutant:plain", "--cases", 0, "--out", "results")
     assert code == 4
     assert "python:tests.engines:Once: EngineUnavailable: not again" in err

@@ -7,7 +7,7 @@ from conformance.codec import digest, read_case
 from conformance.generators import SITUATIONS, cases, collect
 
 
-def test_writes_one_file_a_case_and_they_can_be_read(conformance, tmp_path):
+def test_generate_writes_one_readable_file_a_case(conformance, tmp_path):
     folder = tmp_path / "new" / "cases"
     code, out, _ = conformance("generate", "--cases", 12, "--seed", 5, "--out", folder)
     assert (code, out) == (0, "")
@@ -23,7 +23,7 @@ def test_with_json_every_file_is_a_line(conformance, tmp_path):
     assert [digest(read_case(Path(line["file"]))) for line in listed] == [line["digest"] for line in listed]
 
 
-def test_a_folder_with_something_in_it_is_left_alone(conformance, tmp_path):
+def test_a_folder_that_is_not_empty_is_refused(conformance, tmp_path):
     (tmp_path / "mine").write_text("mine")
     code, _, err = conformance("generate", "--cases", 3, "--out", tmp_path)
     assert code == 2
@@ -42,7 +42,7 @@ def test_stats_name_every_situation_and_write_nothing(conformance, tmp_path, mon
     assert {json.loads(line)["of"] for line in out.splitlines()} == {40}
 
 
-def test_asks_what_to_do_with_the_cases(conformance):
+def test_generate_needs_an_output_or_stats(conformance):
     code, _, err = conformance("generate")
     assert code == 2
     assert "--out DIR" in err

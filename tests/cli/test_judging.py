@@ -52,7 +52,7 @@ def test_run_convicts_and_says_why(conformance):
     assert "violates; the strongest guarantee left is" in out
 
 
-def test_an_unknown_engine_is_exit_2_and_lists_what_there_is(conformance):
+def test_an_unknown_engine_is_exit_2_with_a_list_of_engines(conformance):
     code, _, err = conformance("run", CASE, "flonk")
     assert code == 2
     assert "there is no engine 'flonk'; there are reference" in err
@@ -91,7 +91,7 @@ def own_engines(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("own_engines")
-def test_what_escapes_an_engine_is_its_error_and_the_others_still_run(conformance):
+def test_an_exception_is_the_engines_error_and_the_next_cases_run(conformance):
     case = CORPUS / "paper-observed-execution.json"
     code, out, err = conformance("run", case, "python:own_engines:Dead", "reference")
     assert code == 4
@@ -104,7 +104,7 @@ def test_what_escapes_an_engine_is_its_error_and_the_others_still_run(conformanc
 
 
 @pytest.mark.usefixtures("own_engines")
-def test_what_is_no_engine_is_refused_before_anything_runs(conformance):
+def test_an_invalid_engine_is_refused_before_anything_runs(conformance):
     code, _, err = conformance("run", CASE, "python:own_engines:NoEngine")
     assert code == 2
     assert "it wants the methods start, run and stop" in err
@@ -116,7 +116,7 @@ def test_own_epochs_are_observed_at_the_sources_too(conformance):
     assert conformance("run", CASE, "mutant:own-epochs", "--sinks")[0] == 0
 
 
-def test_what_is_saved_is_not_overwritten(conformance, tmp_path):
+def test_saved_observations_are_not_overwritten(conformance, tmp_path):
     (tmp_path / "mine").write_text("mine")
     code, _, err = conformance("run", CASE, "reference", "--save", tmp_path)
     assert code == 2

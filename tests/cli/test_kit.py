@@ -43,7 +43,7 @@ LANGUAGES = [language(name) for name in COMMANDS]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_kit_goes_into_a_new_or_empty_folder_and_over_nothing(conformance, name):
+def test_a_kit_is_written_into_an_empty_folder_only(conformance, name):
     code, out, _ = conformance("kit", "here", "--language", name)
     assert code == 0
     written = {path.name for path in Path("here").iterdir()}
@@ -57,7 +57,7 @@ def test_a_kit_goes_into_a_new_or_empty_folder_and_over_nothing(conformance, nam
     assert {path: path.read_text() for path in Path("here").iterdir()} == before
 
 
-def test_a_language_that_there_is_no_kit_for_is_exit_2(conformance):
+def test_an_unknown_language_is_exit_2(conformance):
     code, _, err = conformance("kit", "here", "--language", "cobol")
     assert code == 2
     assert "'python', 'java', 'javascript'" in err
@@ -113,7 +113,7 @@ def folded(program, epochs):
 @pytest.mark.parametrize("name", LANGUAGES)
 @settings(suppress_health_check=[*HealthCheck], deadline=None)
 @given(data=st.data())
-def test_its_programs_are_ours_also_after_crashes_and_restarts(kits, name, data):
+def test_the_kits_programs_equal_ours_after_crashes_and_restarts(kits, name, data):
     program, given_epochs = data.draw(programs), data.draw(epochs)
     last = len(given_epochs)
     crash = st.builds(Crash, st.just("task"), st.integers(1, last), st.integers(0, 3) | st.just("border"))
@@ -128,7 +128,7 @@ def test_its_programs_are_ours_also_after_crashes_and_restarts(kits, name, data)
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", LANGUAGES)
-def test_it_is_certified_with_every_failure_that_it_claims(conformance, name):
+def test_a_kit_is_certified_with_all_failures_it_claims(conformance, name):
     assert conformance("kit", ".", "--language", name)[0] == 0
     word = f"stdio:{COMMANDS[name]}"
     assert conformance("smoke", word)[0] == 0

@@ -57,7 +57,7 @@ def test_replay_shows_every_configuration_from_the_initial_one_on(conformance, t
     ]
 
 
-def test_what_run_prints_can_be_replayed_as_it_is(conformance, tmp_path):
+def test_the_trace_that_run_prints_can_be_replayed(conformance, tmp_path):
     file = tmp_path / "run.json"
     file.write_text(conformance("model", "run", CASE, "--json")[1])
     assert conformance("model", "replay", CASE, file)[0] == 0
@@ -87,9 +87,9 @@ def test_a_step_that_does_not_apply_is_named(conformance, trace):
 @pytest.mark.parametrize(
     ("step", "where"),
     [
-        (["event", "nobody", "ints"], "$[0][1]"),
+        (["event", "missing", "ints"], "$[0][1]"),
         (["event", "average", "nothing"], "$[0][2]"),
-        (["border", "nobody"], "$[0][1]"),
+        (["border", "missing"], "$[0][1]"),
         (["jump"], "$[0]"),
         ("recover", "$[0]"),
         (["recover", "average"], "$[0]"),
@@ -97,7 +97,7 @@ def test_a_step_that_does_not_apply_is_named(conformance, trace):
         ({}, "$[0]"),
     ],
 )
-def test_a_malformed_trace_is_refused_where_it_is_wrong(conformance, trace, step, where):
+def test_a_malformed_trace_is_refused_with_its_place(conformance, trace, step, where):
     file = trace(step)
     code, _, err = conformance("model", "replay", CASE, file)
     assert code == 2
@@ -130,13 +130,13 @@ def test_explore_says_that_failures_cannot_be_seen(conformance):
     assert reduced["outs"] == full["outs"]
 
 
-def test_explore_gives_up_where_it_was_told_to(conformance):
+def test_explore_stops_at_its_limit(conformance):
     code, _, err = conformance("model", "explore", CASE, "--most", 5)
     assert code == 3
     assert "more than 5 configurations" in err
 
 
-def test_several_cases_are_explored_and_one_that_is_too_large_does_not_keep_the_others(conformance):
+def test_a_case_too_large_to_explore_does_not_stop_the_others(conformance):
     other = Path(__file__).parents[2] / "generators" / "corpus" / "paper-observed-execution.json"
     code, out, err = conformance("model", "explore", CASE, other, "--failures", 0, "--most", 20, "--json")
     assert code == 3

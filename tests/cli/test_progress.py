@@ -3,7 +3,7 @@
 from conformance.cli.progress import FEW, Rate
 
 
-def test_how_long_it_takes_is_told_when_a_few_cases_are_done_and_not_before():
+def test_the_remaining_time_is_shown_after_a_few_cases():
     rate = Rate()
     rate.tick()
     assert rate.left(1000) == "too early to say how long"

@@ -34,7 +34,7 @@ def test_every_guarantee_of_a_named_engine_is_a_test(inside, pytester):
 
 
 @pytest.mark.campaign
-def test_a_broken_guarantee_is_a_failure_with_its_counterexample_in_the_message(inside):
+def test_a_broken_guarantee_fails_with_its_counterexample(inside):
     found = inside("--conformance-engine", "mutant:appended-on-replay")
     assert found.parseoutcomes()["failed"] >= 1
     found.stdout.fnmatch_lines(
@@ -57,7 +57,7 @@ def test_four_lines_do_the_same_and_the_campaign_is_run_once(inside, pytester):
 
 
 @pytest.mark.campaign
-def test_what_is_not_known_is_not_passed(inside, pytester):
+def test_an_inconclusive_campaign_fails_the_tests(inside, pytester):
     pytester.makepyfile(FOUR_LINES.format(engine="python:tests.engines:Unarmed"))
     found = inside()
     found.assert_outcomes(failed=7)

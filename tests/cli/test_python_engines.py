@@ -1,4 +1,4 @@
-"""Engines in Python: the example, and a package of somebody else's that brings one."""
+"""Engines in Python: the example, and one that another package provides."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.usefixtures("somewhere")
 
 
-def test_the_example_fits_on_a_screen_and_has_nothing_wrong(conformance, monkeypatch):
+def test_the_example_fits_on_a_screen_and_passes_smoke(conformance, monkeypatch):
     assert len((EXAMPLES / "my_engine.py").read_text().splitlines()) <= 60
     monkeypatch.chdir(EXAMPLES)
     code, out, _ = conformance("smoke", "python:my_engine:MyEngine")

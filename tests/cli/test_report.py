@@ -21,13 +21,13 @@ def test_certify_leaves_a_report_and_report_writes_the_same_again(conformance, c
     assert b"mutant:appended-on-replay" in first
 
 
-def test_a_certificate_does_not_vouch_for_a_report(conformance, copy):
+def test_a_certificate_has_no_digest_of_a_report(conformance, copy):
     (copy / "index.html").write_text("another version wrote this")
     code, out, _ = conformance("verify", copy / "certificate.json")
     assert code == 0, out
 
 
-def test_of_several_folders_the_report_is_on_the_last_with_a_history(conformance, certified, copy, tmp_path):
+def test_a_report_on_several_folders_shows_the_last_with_a_history(conformance, certified, copy, tmp_path):
     code, out, _ = conformance("report", certified, copy)
     assert (code, out) == (0, f"report: {copy}/history.html\n")
     assert "History" in (copy / "history.html").read_text()
@@ -35,7 +35,7 @@ def test_of_several_folders_the_report_is_on_the_last_with_a_history(conformance
     assert (tmp_path / "elsewhere.html").stat().st_size > 10_000
 
 
-def test_what_cannot_be_read_or_written_is_exit_2_and_says_what_to_do(conformance, copy, tmp_path):
+def test_an_unreadable_or_unwritable_file_is_exit_2_with_a_hint(conformance, copy, tmp_path):
     code, _, err = conformance("report", tmp_path / "nowhere")
     assert code == 2
     assert "Give a folder that `conformance certify` made" in err
@@ -45,7 +45,7 @@ def test_what_cannot_be_read_or_written_is_exit_2_and_says_what_to_do(conformanc
     assert conformance("report")[0] == 2
 
 
-def test_without_a_report_the_results_count_all_the_same(conformance, copy, monkeypatch):
+def test_the_results_count_without_a_report(conformance, copy, monkeypatch):
     monkeypatch.setattr("conformance.reports.folder.write_report", lambda *_: 1 / 0)
     code, out, err = conformance("certify", "--resume", "--out", copy)
     assert code == 1, "it violates, and that comes first"

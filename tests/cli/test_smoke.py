@@ -36,7 +36,7 @@ def adapter(code):
     return f"stdio:{shlex.join([sys.executable, 'adapter.py'])}"
 
 
-def test_an_engine_that_is_as_it_should_be_has_nothing_wrong_in_all_that_it_can_do(conformance):
+def test_smoke_finds_nothing_wrong_with_a_correct_engine(conformance):
     code, out, _ = conformance("smoke", "reference")
     assert code == 0
     assert "reference" in out
@@ -46,7 +46,7 @@ def test_an_engine_that_is_as_it_should_be_has_nothing_wrong_in_all_that_it_can_
     assert f"Nothing is wrong in {len(names)} checks. Now certify it: conformance certify 'reference'" in out
 
 
-def test_every_program_is_tried_and_nothing_that_an_engine_cannot_do():
+def test_smoke_tries_every_supported_program_and_nothing_else():
     assert [program.op for program in EACH] == list(PROGRAMS)
     few = Capabilities(failures=["restart"], programs=["map"], holds=False)
     names = [trial.name for trial in trials(few)]
@@ -67,7 +67,7 @@ def test_every_program_is_tried_and_nothing_that_an_engine_cannot_do():
         ("says-error", "no room", ""),
     ],
 )
-def test_a_mistake_is_named_with_what_was_said_and_what_to_do(conformance, way, said, hint):
+def test_smoke_shows_a_mistake_with_its_lines_and_a_hint(conformance, way, said, hint):
     code, out, _ = conformance("smoke", miniature(way, 10), "--seconds", 0.5)
     assert code == 4
     (wrong,) = [n for n, line in enumerate(out.splitlines()) if line == "wrong     program batch"]
@@ -78,14 +78,14 @@ def test_a_mistake_is_named_with_what_was_said_and_what_to_do(conformance, way, 
     assert "\x1b" not in out
 
 
-def test_all_mistakes_are_told_at_once_as_the_adapter_is_started_anew(conformance):
+def test_smoke_lists_all_mistakes_of_an_adapter(conformance):
     code, out, _ = conformance("smoke", miniature("exit", 7))
     assert code == 4
     assert out.count("wrong  ") == len(list(trials(EVERYTHING))) // 7
     assert out.splitlines()[-1].endswith("checks are not as they should be.")
 
 
-def test_an_engine_that_shows_its_failures_keeps_the_protocol_and_is_told_what_it_shows(conformance):
+def test_smoke_tells_an_engine_which_failures_it_shows(conformance):
     code, out, _ = conformance("smoke", "mutant:appended-on-replay")
     assert code == 1
     assert "violates  failure crash of first in epoch 2, at event 1" in out
@@ -115,7 +115,7 @@ def test_an_engine_that_shows_its_failures_keeps_the_protocol_and_is_told_what_i
         ),
     ],
 )
-def test_what_is_wrong_with_how_it_starts_and_ends_is_told(conformance, monkeypatch, code, check, said):
+def test_smoke_checks_how_an_adapter_starts_and_ends(conformance, monkeypatch, code, check, said):
     monkeypatch.setattr("conformance.adapters.pipe.GRACE", 1.0)
     monkeypatch.setattr("conformance.campaign.smoke.Patience", lambda start: _impatient())  # noqa: ARG005
     left, out, _ = conformance("smoke", adapter(code), "--seconds", 0.5)
@@ -130,7 +130,7 @@ def _impatient():
     return Patience(start=3.0)
 
 
-def test_a_failure_has_evidence_happens_in_its_order_and_is_followed_by_an_observation():
+def test_failures_fire_in_order_with_evidence_and_an_observation_after():
     case = next(trial.case for trial in trials(EVERYTHING) if trial.name == "a failure, and the same again")
     request = RunRequest(case)
     (seen,) = Reference([]).run([request])
@@ -146,7 +146,7 @@ def test_a_failure_has_evidence_happens_in_its_order_and_is_followed_by_an_obser
     assert "these did not fire: 0, 1" in judged(request, evolve(seen, fired=())).because[0]
 
 
-def test_as_json_a_check_is_a_line_with_all_that_was_said(conformance):
+def test_with_json_a_check_has_the_lines_of_the_transcript(conformance):
     code, out, _ = conformance("smoke", miniature("garbage", 5), "--json")
     assert code == 4
     checks = [json.loads(line) for line in out.splitlines()]
@@ -155,7 +155,7 @@ def test_as_json_a_check_is_a_line_with_all_that_was_said(conformance):
     assert [each["way"] for each in wrong["said"]] == ["->", "<-"]
 
 
-def test_the_transcript_has_it_all(conformance):
+def test_smoke_writes_a_transcript(conformance):
     assert conformance("smoke", "reference", "--transcript", "said")[0] == 0
     assert Path("said").read_text().count('-> {"do": "run"') == len(list(trials(EVERYTHING)))
     code, _, err = conformance("smoke", "reference", "--transcript", "said")
@@ -163,6 +163,6 @@ def test_the_transcript_has_it_all(conformance):
     assert "there is such a file already" in err
 
 
-def test_one_case_has_a_transcript_as_well(conformance):
+def test_run_writes_a_transcript(conformance):
     assert conformance("run", CASE, "reference", "mutant:plain", "--transcript", "said")[0] == 0
     assert Path("said").read_text().count('-> {"do": "run"') == 2

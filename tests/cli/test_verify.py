@@ -1,4 +1,4 @@
-"""`conformance verify`: whatever somebody did to a folder of results."""
+"""`conformance verify`: a folder of results that was changed."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def alter(path):
         "counterexamples/1.json",
     ],
 )
-def test_whatever_is_altered_missing_or_added_is_named(conformance, certified, place):
+def test_changed_missing_and_added_files_are_named(conformance, certified, place):
     shutil.copytree(certified, "results")
     alter(Path("results", place))
     code, out, _ = conformance("verify", "results/certificate.json")
@@ -46,7 +46,7 @@ def test_whatever_is_altered_missing_or_added_is_named(conformance, certified, p
 
 
 @pytest.mark.parametrize("field", ["verdict", "engine", "guarantees", "coverage", "cases", "seed", "sensitivity"])
-def test_a_certificate_that_says_something_else_is_found_out(conformance, certified, field):
+def test_a_falsified_certificate_is_detected(conformance, certified, field):
     shutil.copytree(certified, "results")
     said = json.loads(Path("results/certificate.json").read_text())
     Path("results/certificate.json").write_text(json.dumps(said | {field: "better"}))
@@ -55,8 +55,8 @@ def test_a_certificate_that_says_something_else_is_found_out(conformance, certif
     assert out == f"certificate.json: {field} is not what follows from the journal\n"
 
 
-def test_observations_that_were_made_to_look_better_are_judged_again(conformance, certified):
-    """Also if whoever did it brought every digest in line."""
+def test_falsified_observations_are_judged_again(conformance, certified):
+    """Also if every digest was changed accordingly."""
     shutil.copytree(certified, "results")
     conformance("run", "results/cases/before-the-first-commit.json", "reference", "--save", "better")
     shutil.copy("better/0-reference.json", "results/observations/before-the-first-commit.json")
@@ -68,7 +68,7 @@ def test_observations_that_were_made_to_look_better_are_judged_again(conformance
     assert out == "observations/before-the-first-commit.json: judged again it is conforms, and was violates\n"
 
 
-def test_what_is_no_certificate_is_refused(conformance, certified):
+def test_an_invalid_certificate_is_refused(conformance, certified):
     assert conformance("verify", "nowhere.json")[0] == 2
     code, _, err = conformance("verify", certified / "cases" / "generated-00001.json")
     assert code == 2
@@ -84,7 +84,7 @@ def test_a_journal_cannot_name_files_elsewhere(conformance, certified):
     assert "found '../../secret'; expected the name of a case" in out
 
 
-def test_a_case_that_is_not_the_seeds_is_found_out(conformance, certified):
+def test_a_case_that_is_not_of_the_seed_is_detected(conformance, certified):
     shutil.copytree(certified, "results")
     shutil.copy("results/cases/generated-00001.json", "results/cases/generated-00002.json")
     shutil.copy("results/observations/generated-00001.json", "results/observations/generated-00002.json")
@@ -101,7 +101,7 @@ def test_a_case_that_is_not_the_seeds_is_found_out(conformance, certified):
     assert f"cases/generated-00002.json: not what the seed gives for case {place}" in out.splitlines()
 
 
-def test_what_is_no_file_of_its_own_is_named(conformance, certified):
+def test_links_pipes_and_added_files_are_named(conformance, certified):
     shutil.copytree(certified, "results")
     Path("results/cases/nowhere.json").symlink_to("/no/such/place")
     Path("results/cases/elsewhere").symlink_to("/etc", target_is_directory=True)
@@ -114,7 +114,7 @@ def test_what_is_no_file_of_its_own_is_named(conformance, certified):
 
 
 @pytest.mark.parametrize(("old", "new"), [('"complete": true', '"complete": 1'), ('"seed": 0', '"seed": 9, "seed": 0')])
-def test_a_certificate_that_is_written_otherwise_is_found_out(conformance, certified, old, new):
+def test_a_reformatted_certificate_is_detected(conformance, certified, old, new):
     shutil.copytree(certified, "results")
     path = Path("results/certificate.json")
     assert old in path.read_text()

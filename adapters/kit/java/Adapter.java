@@ -38,7 +38,7 @@ public class Adapter {
             Map<String, Object> request = Json.objectIn(Json.read(line));
             switch ((String) request.get("do")) {
                 case "start" -> say(DESCRIPTION);
-                case "run" -> new Run(request).run();
+                case "run" -> new CaseRunner(request).run();
                 case "stop" -> System.exit(0);
                 default -> System.err.println("not understood: " + line);
             }
@@ -52,7 +52,7 @@ public class Adapter {
 }
 
 /** One case, from its start to its end, through all that happens to it. */
-class Run {
+class CaseRunner {
     final Object id;
     final Map<String, Object> graph;
     final Map<String, Object> inputs;
@@ -61,7 +61,7 @@ class Run {
     final Durable durable;
     int fired = 0; // failures happen in their order, each once
 
-    Run(Map<String, Object> request) {
+    CaseRunner(Map<String, Object> request) {
         id = request.get("id");
         shown = Json.listIn(request.get("streams"));
         Map<String, Object> asked = Json.objectIn(request.get("case"));
@@ -72,13 +72,13 @@ class Run {
     }
 
     /** Start the engine, or start it again: from what is durable, and from nothing else. */
-    Engine start() {
-        return new Engine(graph, inputs, durable);
+    TrivialEngine start() {
+        return new TrivialEngine(graph, inputs, durable);
     }
 
     void run() {
         int epochs = inputs.values().stream().mapToInt(each -> Json.listIn(each).size()).max().orElse(0);
-        Engine engine = start();
+        TrivialEngine engine = start();
         while (durable.epoch < epochs) {
             try {
                 engine.runEpoch(this::aboutTo);
@@ -201,13 +201,13 @@ interface AboutTo {
 }
 
 /** The graph, started from what is durable. After a crash, make a new one. */
-class Engine {
+class TrivialEngine {
     final List<Task> tasks;
     final Map<String, Object> inputs;
     final Durable durable;
     final Map<String, Object> states; // volatile
 
-    Engine(Map<String, Object> graph, Map<String, Object> inputs, Durable durable) {
+    TrivialEngine(Map<String, Object> graph, Map<String, Object> inputs, Durable durable) {
         this.tasks = Task.of(graph);
         this.inputs = inputs;
         this.durable = durable;

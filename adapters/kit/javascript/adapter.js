@@ -5,7 +5,7 @@
 
 const { writeSync } = require('node:fs')
 const { createInterface } = require('node:readline')
-const { Crashed, Durable, Engine } = require('./engine.js')
+const { Crashed, Durable, TrivialEngine } = require('./engine.js')
 const { PROGRAMS } = require('./programs.js')
 
 const DESCRIPTION = {
@@ -31,7 +31,7 @@ function say(answer) {
 }
 
 // One case, from its start to its end, through all that happens to it.
-class Run {
+class CaseRunner {
   constructor(request) {
     this.id = request.id
     this.case = request.case
@@ -43,7 +43,7 @@ class Run {
 
   // Start the engine, or start it again: from what is durable, and from nothing else.
   start() {
-    return new Engine(this.case.graph, this.case.inputs, this.durable)
+    return new TrivialEngine(this.case.graph, this.case.inputs, this.durable)
   }
 
   run() {
@@ -100,6 +100,6 @@ class Run {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const request = JSON.parse(line)
   if (request.do === 'start') say(DESCRIPTION)
-  else if (request.do === 'run') new Run(request).run()
+  else if (request.do === 'run') new CaseRunner(request).run()
   else if (request.do === 'stop') process.exit(0)
 })

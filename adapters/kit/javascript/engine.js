@@ -27,7 +27,7 @@ class Durable {
 }
 
 // The graph, started from what is durable. After a crash, make a new one.
-class Engine {
+class TrivialEngine {
   constructor(graph, inputs, durable) {
     this.tasks = inOrder(graph)
     this.inputs = inputs
@@ -75,4 +75,4 @@ function inOrder(graph) {
   return ordered
 }
 
-module.exports = { Crashed, Durable, Engine }
+module.exports = { Crashed, Durable, TrivialEngine }

@@ -8,7 +8,7 @@ whatever else you want to know.
 import json
 import sys
 
-from engine import Crashed, Durable, Engine
+from engine import Crashed, Durable, TrivialEngine
 from programs import PROGRAMS
 
 DESCRIPTION = {
@@ -26,7 +26,7 @@ def say(**answer):
     print(json.dumps(answer), flush=True)
 
 
-class Run:
+class CaseRunner:
     """One case, from its start to its end, through all that happens to it."""
 
     def __init__(self, request):
@@ -39,7 +39,7 @@ class Run:
 
     def start(self):
         """Start the engine, or start it again: from what is durable, and from nothing else."""
-        return Engine(self.case["graph"], self.case["inputs"], self.durable)
+        return TrivialEngine(self.case["graph"], self.case["inputs"], self.durable)
 
     def run(self):
         epochs = max(len(each) for each in self.case["inputs"].values())
@@ -88,7 +88,7 @@ def main():
         if request["do"] == "start":
             say(**DESCRIPTION)
         elif request["do"] == "run":
-            Run(request).run()
+            CaseRunner(request).run()
         elif request["do"] == "stop":
             return
 

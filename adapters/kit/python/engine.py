@@ -31,7 +31,7 @@ class Durable:
         self.epoch += 1
 
 
-class Engine:
+class TrivialEngine:
     """The graph, started from what is durable. After a crash, make a new one."""
 
     def __init__(self, graph, inputs, durable):

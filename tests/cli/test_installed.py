@@ -1,0 +1,107 @@
+"""The wheel in an environment of its own, run in a project whose packages are named like our folders."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from conformance import __version__
+
+pytestmark = pytest.mark.campaign
+
+CHECKOUT = Path(__file__).parents[2]
+OUR_FOLDERS = ("adapters", "generators", "reports", "tests")
+
+
+@frozen
+class Installation:
+    """A virtual environment with the wheel in it."""
+
+    folder: Path
+    added: frozenset[str]
+    """The names in site-packages that the wheel brought."""
+
+    def run(self, command, *arguments, within):
+        """Run a command of the environment; give what it printed."""
+        where = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
+        done = subprocess.run(
+            [self.folder / "bin" / command, *map(str, arguments)],
+            cwd=within,
+            env=where,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+
+def pip(*arguments):
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)]
+    subprocess.run(command, check=True)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """
+    The wheel, built from the checkout and installed without its dependencies, which would take a minute to download.
+
+    They are those of the running environment instead. Its site-packages come last in the path, so of its own copy of
+    the suite nothing is used.
+    """
+    folder = tmp_path_factory.mktemp("installed")
+    pip("wheel", "--no-deps", "--wheel-dir", folder / "wheels", CHECKOUT)
+    (wheel,) = (folder / "wheels").iterdir()
+    venv.create(folder / "venv", symlinks=True)
+    python = folder / "venv" / "bin" / "python"
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    before = {path.name for path in site.iterdir()}
+    pip("--python", python, "install", "--no-deps", wheel)
+    added = frozenset(path.name for path in site.iterdir()) - before
+    running = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (site / "dependencies.pth").write_text("\n".join(running) + "\n")
+    return Installation(folder / "venv", added)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project that has packages named like our folders; importing any of them is an error."""
+    for name in OUR_FOLDERS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f'raise ImportError("{name} of the project was imported")\n')
+    (tmp_path / "pyproject.toml").write_text("[tool.conformance]\ncases = 2\n")
+    return tmp_path
+
+
+def test_the_wheel_brings_one_import_name(installed):
+    assert {name for name in installed.added if not name.endswith(".dist-info")} == {"conformance"}
+    assert len(installed.added) == 2
+
+
+def test_it_is_the_installed_package_that_runs(installed, project):
+    file = installed.run("python", "-c", "import conformance; print(conformance.__file__)", within=project)
+    assert Path(file).is_relative_to(installed.folder)
+    for command in (["python", "-m", "conformance"], ["conformance"]):
+        assert __version__ in installed.run(*command, "--version", within=project)
+
+
+def test_an_engine_is_certified_beside_packages_named_like_ours(installed, project):
+    installed.run("python", "-m", "conformance", "certify", "reference", "--cases", 10, "--out", "out", within=project)
+    assert (project / "out" / "index.html").is_file()
+    installed.run("conformance", "verify", "out/certificate.json", within=project)
+
+
+def test_the_pytest_plugin_works_beside_packages_named_like_ours(installed, project):
+    arguments = ("-m", "pytest", "--conformance-engine", "reference", "-p", "no:cacheprovider", "-p", "no:xdist")
+    assert "7 passed" in installed.run("python", *arguments, within=project)
+
+
+def test_a_kit_is_written_and_runs_beside_packages_named_like_ours(installed, project):
+    installed.run("conformance", "kit", "mine", "--language", "python", within=project)
+    installed.run("conformance", "smoke", "stdio:python3 adapter.py", within=project / "mine")
