@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from textwrap import fill
 
 from conformance.campaign.sensitivity import Killed, Spared, sensitivity
 from conformance.cli.mutants import summary, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "mutants.md"
+LINE = 120
 
 
 def main() -> None:
@@ -15,7 +17,8 @@ def main() -> None:
     killed = [each for each in found if isinstance(each, Killed)]
     spared = [each for each in found if isinstance(each, Spared)]
     print(summary(killed, spared))
-    new = "<!-- mutants -->\n" + "\n".join(table(killed, spared)) + "\n<!-- /mutants -->"
+    lines = [line if line.startswith("|") else fill(line, LINE) for line in table(killed, spared)]
+    new = "<!-- mutants -->\n" + "\n".join(lines) + "\n<!-- /mutants -->"
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(
         re.sub(r"<!-- mutants -->.*<!-- /mutants -->", lambda _: new, text, flags=re.DOTALL), encoding="utf-8"
