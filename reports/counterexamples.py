@@ -97,7 +97,7 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
 
 
 def _shown(case: Case, seen: Observations | None, shrunk: Shrunk) -> tuple[tuple[Picture, ...], tuple[Row, ...]]:
-    if seen is None or not seen.observations or seen.case != digest(case):
+    if seen is None or not seen.observations or seen.case_digest != digest(case):
         return (), ()
     found = nearest(case, seen)
     rows = aligned(case, seen, shrunk.findings, found.shows) if found is not None else ()
