@@ -9,6 +9,7 @@ protocol of `codec.protocol`, which adapters in other languages speak themselves
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 from attrs import evolve, field, frozen
@@ -116,6 +117,8 @@ class RunRequest:
     streams: frozenset[str] = field()
     seconds: float = 60.0
     seed: int = 0
+    id: int = field(factory=count().__next__, eq=False, repr=False)
+    """Identifies the request in this process, among any others."""
 
     @streams.default
     def _all(self) -> frozenset[str]:
