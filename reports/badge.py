@@ -3,11 +3,11 @@
 import json
 from html import escape
 
-from conformance.campaign.tally import Summary, Tally
+from conformance.campaign.tally import EngineVerdict, Tally
 
 LABEL = "failure transparency"
 
-COLOURS: dict[Summary, tuple[str, str]] = {
+COLOURS: dict[EngineVerdict, tuple[str, str]] = {
     "conforms": ("brightgreen", "#2f8132"),
     "violates": ("red", "#b3261e"),
     "inconclusive": ("yellow", "#7a5d00"),

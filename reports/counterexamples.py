@@ -70,7 +70,7 @@ def _count_violations(campaign: EngineCampaign, shrunk: Shrunk) -> int:
 
 
 def _counterexample(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> Counterexample:
-    case, observed = campaign.results.shrunk(shrunk.file)
+    case, observed = campaign.results.counterexample(shrunk.file)
     origin = campaign.tally.judged.get(shrunk.index)
     if observed is None and origin is not None and shrunk.digest == origin.digest:
         observed = campaign.results.observations(origin.id)

@@ -8,7 +8,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.events import GUARANTEES
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
 from conformance.errors import ConformanceError
 from conformance.reports.campaigns import EngineCampaign, read_campaigns
 from conformance.reports.charts import draw_trend, format_seconds
@@ -22,7 +22,7 @@ class CampaignSummary:
     version: str
     date: str
     suite: str
-    verdict: Summary
+    verdict: EngineVerdict
     broken: str
     cases: int
     case_seconds: float | None

@@ -11,12 +11,12 @@ from conformance.campaign.certificate import meaning
 from conformance.campaign.events import GUARANTEES, Guarantee, Outcome
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.session import CampaignConfig
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
 from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.labels import format_count
 from conformance.reports.sanitize import sanitize
 
-NOT_RUN: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
+NOT_RUN: tuple[EngineVerdict, str] = ("inconclusive", "Nothing has been run.")
 """The verdict on a campaign without a judged case."""
 
 
@@ -24,7 +24,7 @@ NOT_RUN: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
 class GuaranteeCell:
     """A guarantee of an engine: the verdict, the number of cases, and a link to the counterexample or the cases."""
 
-    verdict: Summary
+    verdict: EngineVerdict
     count: str
     link: str
 
@@ -35,7 +35,7 @@ class EngineColumn:
 
     engine: str
     slug: str
-    verdict: Summary
+    verdict: EngineVerdict
     because: str
     meaning: str
     version: str
@@ -81,7 +81,7 @@ def _column(campaign: EngineCampaign, *, several: bool) -> EngineColumn:
     )
 
 
-def _explain_no_meaning(verdict: Summary) -> str:
+def _explain_no_meaning(verdict: EngineVerdict) -> str:
     if verdict == "violates":
         return "A violation that was seen is one, however many cases show none."
     return "No generated case with a failure counts, so there is nothing to be sure of."
@@ -161,5 +161,5 @@ def format_title(columns: Sequence[EngineColumn]) -> str:
     return f"{conforming} of {len(columns)} engines conform"
 
 
-def _verb(verdict: Summary) -> str:
+def _verb(verdict: EngineVerdict) -> str:
     return verdict if verdict in {"conforms", "violates"} else f"is {verdict}" if verdict != "error" else "is in error"

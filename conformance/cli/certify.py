@@ -17,9 +17,9 @@ from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
-from conformance.campaign.session import CampaignConfig, begin_together, new_folder, proceed
+from conformance.campaign.session import CampaignConfig, begin_all, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
-from conformance.campaign.tally import Summary, Tally
+from conformance.campaign.tally import EngineVerdict, Tally
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
@@ -37,7 +37,7 @@ REFERENCE = "reference"
 SHOWN = 5
 """Disagreements that are shown at the terminal; all of them stand in the folder."""
 
-EXIT: dict[Summary, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
+EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
 
 
 @click.command()
@@ -206,13 +206,13 @@ def _begun(
     if all(Results(folder).begun for folder in places.values()):
         raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
     for folder in places.values():
-        Results(folder).forget_beginning()
+        Results(folder).discard_unstarted()
     try:
         top.mkdir(parents=True, exist_ok=True)
         write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
-    begin_together(order, places)
+    begin_all(order, places)
     return places, {word: proceed(Results(folder), make_executor) for word, folder in places.items()}
 
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from conformance.adapters.mutants import MUTANTS
 from conformance.adapters.reference import Reference
 from conformance.campaign.counterexample import size
-from conformance.campaign.events import Ended, Examined, Judged, Measured, Rate, Shrunk, broken_by
+from conformance.campaign.events import CampaignEnded, Examined, FailureRate, Judged, Measured, Shrunk, broken_by
 from conformance.campaign.judging import outcome
 from conformance.campaign.plan import Plan, versions
 from conformance.campaign.results import Results, slug
@@ -51,7 +51,7 @@ def write_campaign(folder, word="reference", *, names=NAMES, logs=True, change=l
     for each in planned:
         seen = run(word, each.case)
         seen = seen if logs else add_times(evolve(seen, log=()), chance)
-        results.keep(each.id, each.case, seen)
+        results.save(each.id, each.case, seen)
         came, ruling = outcome(each.case, seen)
         fired = len(seen.fired)
         events.append(
@@ -60,12 +60,12 @@ def write_campaign(folder, word="reference", *, names=NAMES, logs=True, change=l
         for finding in ruling.findings:
             broken.setdefault(broken_by(finding), (each, seen, ruling))
     for number, (guarantee, (each, seen, ruling)) in enumerate(broken.items(), start=1):
-        results.counterexample(number, each.case, seen)
-        events.append(Examined(each.index, Rate(1, 1), "violates", "conforms"))
-        how = (Rate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
+        results.save_counterexample(number, each.case, seen)
+        events.append(Examined(each.index, FailureRate(1, 1), "violates", "conforms"))
+        how = (FailureRate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
         file = f"counterexamples/{number}.json"
         events.append(Shrunk(guarantee, each.index, each.id, file, digest(each.case), *how))
-    events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), Ended()]
+    events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), CampaignEnded()]
     with results.journal() as journal:
         for event in events:
             journal.write(change(event))

@@ -60,23 +60,23 @@ def write_hostile_campaign(folder, texts, values):
     log = (*seen.log, {"do": texts(), "task": texts()}, {"do": "event", "task": "first", "stream": texts()}, texts())
     seen = evolve(seen, engine=info, log=log, end="error", message=texts())
     seen = evolve(seen, fired=tuple(Fired(each.failure, each.before, texts(), each.t) for each in seen.fired))
-    results.keep(first.id, case, seen)
-    results.counterexample(1, case, seen)
+    results.save(first.id, case, seen)
+    results.save_counterexample(1, case, seen)
     finding = Finding("duplicated", texts(), 0, texts(), 1, 0, (values(),), (values(),))
     known = Finding("lost", texts(), 0, "three", 1, 0, (values(),), (values(),))
-    size = events.Size(1, 1, 1, 1)
+    size = events.CaseSize(1, 1, 1, 1)
     description = Description(info, Capabilities(failures=("crash",)))
     word = "".join(c for c in texts()[:60] if c.isprintable()) or "x"
     journal = [
         began(engine=word, description=description, cases=0, suite=texts(), hypothesis=texts(), python=texts(),
               system=texts(), machine=texts(), date=texts()),
         events.Judged(0, first.id, digest(case), "violates", texts(), findings=(finding, known), guarantee=texts()),
-        events.Examined(0, events.Rate(1, 1), "violates", "conforms"),
-        events.Shrunk("no duplicates", 0, texts(), "counterexamples/1.json", digest(case), events.Rate(1, 1),
+        events.Examined(0, events.FailureRate(1, 1), "violates", "conforms"),
+        events.Shrunk("no duplicates", 0, texts(), "counterexamples/1.json", digest(case), events.FailureRate(1, 1),
                       sinks_only=False, before=size, after=size, runs=1, findings=(finding, known)),
         events.GaveUp(texts()),
         events.Measured(1, 1, (texts(),)),
-        events.Ended(),
+        events.CampaignEnded(),
     ]  # fmt: skip
     with results.journal() as written:
         for event in journal:
