@@ -179,8 +179,9 @@ def test_hooks_have_the_versions_of_the_linters():
     assert pinned == set(pyproject()["dependency-groups"]["lint"])
 
 
-def test_the_documents_count_the_mutants():
+def test_the_documents_describe_and_count_the_mutants():
     text = text_of(ROOT / "docs" / "mutants.md")
-    assert {*MUTANTS, *ODD} == set(re.findall(r"^\|(?: \w+ \|)? `([\w-]+)` \|", text, re.MULTILINE))
+    described = dict(re.findall(r"^\|(?: \w+ \|)? `([\w-]+)` \| ([^|]+) \|", text, re.MULTILINE))
+    assert described == {name: " ".join(machine.__doc__.split()) for name, machine in (MUTANTS | ODD).items()}
     assert f"[{len(MUTANTS)} engines that are broken on purpose]" in text_of(ROOT / "README.md")
     assert f"{len(ODD)} odd but correct ones" in text_of(ROOT / "README.md")
