@@ -93,6 +93,19 @@ def test_the_readme_has_at_most_150_lines_and_a_page_250():
 
 
 @each_page
+def test_files_that_a_page_names_exist(page):
+    named = set(re.findall(r"`((?:conformance|adapters|generators|reports|tests|examples)/[\w./-]+)`", text_of(page)))
+    assert {file for file in named if not (ROOT / file).exists() and "NAME" not in file} == set()
+
+
+def test_modules_in_the_architecture_exist():
+    (tree,) = blocks(ROOT / "ARCHITECTURE.md", "")
+    modules = {file.name for file in (ROOT / "conformance").rglob("*.py")}
+    modules |= {file.name for folder in ("adapters", "generators", "reports") for file in (ROOT / folder).rglob("*.py")}
+    assert set(re.findall(r"\b\w+\.py\b", tree)) <= modules
+
+
+@each_page
 def test_commands_and_their_options_exist(page):
     for line in COMMAND.findall(text_of(page)):
         command, *words = line.split()
@@ -166,8 +179,9 @@ def test_hooks_have_the_versions_of_the_linters():
     assert pinned == set(pyproject()["dependency-groups"]["lint"])
 
 
-def test_the_documents_count_the_mutants():
+def test_the_documents_describe_and_count_the_mutants():
     text = text_of(ROOT / "docs" / "mutants.md")
-    assert {*MUTANTS, *ODD} == set(re.findall(r"^\|(?: \w+ \|)? `([\w-]+)` \|", text, re.MULTILINE))
+    described = dict(re.findall(r"^\|(?: \w+ \|)? `([\w-]+)` \| ([^|]+) \|", text, re.MULTILINE))
+    assert described == {name: " ".join(machine.__doc__.split()) for name, machine in (MUTANTS | ODD).items()}
     assert f"[{len(MUTANTS)} engines that are broken on purpose]" in text_of(ROOT / "README.md")
     assert f"{len(ODD)} odd but correct ones" in text_of(ROOT / "README.md")
