@@ -16,14 +16,14 @@ from attrs import frozen
 
 from conformance.adapters.faults import EvidenceLog
 from conformance.adapters.flink.messages import (
+    AttemptOpened,
+    AttemptOpening,
     Command,
     DelayRestore,
     GateReached,
-    Opened,
-    Opening,
     ReleaseGate,
-    Report,
     StatusMessage,
+    StatusReport,
     format_command,
     format_report,
     parse_report,
@@ -58,10 +58,10 @@ class ControlChannel:
     # The operators' side
 
     def report(self, message: StatusMessage) -> None:
-        """Report a status message to the driver. A short line is appended in one piece."""
+        """StatusReport a status message to the driver. A short line is appended in one piece."""
         file = os.open(self._path("status"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            os.write(file, f"{format_report(Report(time.time(), message))}\n".encode())
+            os.write(file, f"{format_report(StatusReport(time.time(), message))}\n".encode())
         finally:
             os.close(file)
 
@@ -73,13 +73,13 @@ class ControlChannel:
         """Begin a new attempt of an operator, after a wait if restores are delayed, and return its id."""
         attempt = uuid4().hex[:12]
         if self.is_signalled(DelayRestore()):
-            self.report(Opening(operator, attempt))
+            self.report(AttemptOpening(operator, attempt))
             self._wait_until(DelayRestore(), signalled=False)
-        self.report(Opened(operator, attempt))
+        self.report(AttemptOpened(operator, attempt))
         return attempt
 
     def wait_at_gate(self, reached: GateReached) -> None:
-        """Report that an operator is at a gate, and wait until the driver releases it."""
+        """StatusReport that an operator is at a gate, and wait until the driver releases it."""
         self.report(reached)
         self._wait_until(ReleaseGate(reached.attempt, reached.gate, reached.number), signalled=True)
 
@@ -98,7 +98,7 @@ class ControlChannel:
         """Take a command back."""
         Path(self._path("commands", format_command(command))).unlink(missing_ok=True)
 
-    def reports(self, offset: int) -> tuple[list[Report], int]:
+    def reports(self, offset: int) -> tuple[list[StatusReport], int]:
         """Return the complete reports behind an offset of the status file, and the offset to continue from."""
         with suppress(FileNotFoundError):
             path = self._path("status")

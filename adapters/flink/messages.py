@@ -44,14 +44,14 @@ class StatusMessage:
 
 
 @frozen
-class Opening(StatusMessage):
+class AttemptOpening(StatusMessage):
     """The operator is about to open, and waits for as long as restores are delayed."""
 
     kind = "opening"
 
 
 @frozen
-class Opened(StatusMessage):
+class AttemptOpened(StatusMessage):
     """The operator begins a new attempt."""
 
     kind = "opened"
@@ -75,7 +75,7 @@ class GateReached(StatusMessage):
 
 
 @frozen
-class Report:
+class StatusReport:
     """A status message, and when it was reported (Unix time)."""
 
     time: float
@@ -143,21 +143,21 @@ class DelayRestore(Command):
     kind = "delay-restore"
 
 
-STATUS_MESSAGES = {each.kind: each for each in (Opening, Opened, BorderPassed, GateReached)}
+STATUS_MESSAGES = {each.kind: each for each in (AttemptOpening, AttemptOpened, BorderPassed, GateReached)}
 COMMANDS = {each.kind: each for each in (PlayEpoch, PlayAhead, RollBack, ReleaseGate, BlockCheckpoint, DelayRestore)}
 
 
-def format_report(report: Report) -> str:
+def format_report(report: StatusReport) -> str:
     """Format a status message as a line, without its end."""
     message = report.message
     return " ".join([f"{report.time:.4f}", message.kind, *map(str, astuple(message))])
 
 
-def parse_report(line: str) -> Report:
+def parse_report(line: str) -> StatusReport:
     """Parse a line of `format_report`."""
     try:
         time, kind, *fields = line.split(" ")
-        return Report(float(time), STATUS_MESSAGES[kind](*fields))
+        return StatusReport(float(time), STATUS_MESSAGES[kind](*fields))
     except (ValueError, TypeError, KeyError):
         raise EngineFailed(f"the control channel has no status message {line!r}") from None
 

@@ -4,13 +4,13 @@ from attrs import define, field, frozen
 
 from conformance.adapters.flink.control import ControlChannel
 from conformance.adapters.flink.messages import (
+    AttemptOpened,
+    AttemptOpening,
     BorderPassed,
     Gate,
     GateReached,
-    Opened,
-    Opening,
     ReleaseGate,
-    Report,
+    StatusReport,
 )
 
 
@@ -48,13 +48,13 @@ class Progress:
         for report in reports:
             self._apply(report)
 
-    def _apply(self, report: Report) -> None:
+    def _apply(self, report: StatusReport) -> None:
         self.last_report = report.time
         message = report.message
         operator, attempt = message.operator, message.attempt
-        if isinstance(message, Opening):
+        if isinstance(message, AttemptOpening):
             self.opening[operator] = attempt
-        elif isinstance(message, Opened):
+        elif isinstance(message, AttemptOpened):
             self.opening.pop(operator, None)
             self.attempts[operator] = attempt
             self.opened_at[operator] = report.time

@@ -6,11 +6,11 @@ import pytest
 
 from conformance.adapters.flink.control import ControlChannel
 from conformance.adapters.flink.messages import (
+    AttemptOpened,
     BorderPassed,
     DelayRestore,
     Gate,
     GateReached,
-    Opened,
     PlayEpoch,
     ReleaseGate,
 )
@@ -34,12 +34,12 @@ def progress(channel):
 
 
 def test_a_new_attempt_of_an_operator_starts_without_progress(channel, progress):
-    channel.report(Opened("t", "first"))
+    channel.report(AttemptOpened("t", "first"))
     channel.report(BorderPassed("t", "first", 2))
     progress.update()
     assert progress.passed == {"t": 2}
     channel.report(GateReached("t", "first", Gate.EPOCH_START, 3))
-    channel.report(Opened("t", "second"))
+    channel.report(AttemptOpened("t", "second"))
     channel.report(BorderPassed("t", "first", 3))
     progress.update()
     assert progress.passed == {}
@@ -48,7 +48,7 @@ def test_a_new_attempt_of_an_operator_starts_without_progress(channel, progress)
 
 
 def test_a_line_is_read_when_it_is_complete(channel, tmp_path):
-    channel.report(Opened("t", "a"))
+    channel.report(AttemptOpened("t", "a"))
     reports, offset = channel.reports(0)
     with (tmp_path / "control" / "0" / "status").open("a") as file:
         file.write("0.5 border-passed t")
@@ -56,7 +56,7 @@ def test_a_line_is_read_when_it_is_complete(channel, tmp_path):
     with (tmp_path / "control" / "0" / "status").open("a") as file:
         file.write(" a 1\n")
     reports += channel.reports(offset)[0]
-    assert [report.message for report in reports] == [Opened("t", "a"), BorderPassed("t", "a", 1)]
+    assert [report.message for report in reports] == [AttemptOpened("t", "a"), BorderPassed("t", "a", 1)]
 
 
 def test_commands_are_signalled_and_revoked_for_one_case(channel, tmp_path):
@@ -72,7 +72,7 @@ def test_commands_are_signalled_and_revoked_for_one_case(channel, tmp_path):
 
 
 def test_a_gate_is_released_for_the_attempt_that_waits(channel, progress):
-    channel.report(Opened("t", "a"))
+    channel.report(AttemptOpened("t", "a"))
     channel.report(GateReached("t", "a", Gate.BORDER, 1))
     progress.update()
     progress.release_gate("t", Gate.BORDER)

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from conformance.adapters.flink.messages import (
     COMMANDS,
     STATUS_MESSAGES,
+    AttemptOpened,
+    AttemptOpening,
     BlockCheckpoint,
     BorderPassed,
     DelayRestore,
     Gate,
     GateReached,
-    Opened,
-    Opening,
     PlayAhead,
     PlayEpoch,
     ReleaseGate,
-    Report,
     RollBack,
+    StatusReport,
     format_command,
     format_report,
     parse_command,
@@ -34,8 +34,8 @@ NUMBERS = st.integers(0, 10**6)
 GATES = st.sampled_from(Gate)
 
 STATUS = st.one_of(
-    st.builds(Opening, OPERATORS, ATTEMPTS),
-    st.builds(Opened, OPERATORS, ATTEMPTS),
+    st.builds(AttemptOpening, OPERATORS, ATTEMPTS),
+    st.builds(AttemptOpened, OPERATORS, ATTEMPTS),
     st.builds(BorderPassed, OPERATORS, ATTEMPTS, NUMBERS),
     st.builds(GateReached, OPERATORS, ATTEMPTS, GATES, NUMBERS),
 )
@@ -51,7 +51,7 @@ COMMAND = st.one_of(
 
 @given(STATUS, st.integers(0, 2**40))
 def test_a_status_message_is_one_line_that_parses_to_itself(message, ticks):
-    report = Report(ticks / 64, message)
+    report = StatusReport(ticks / 64, message)
     line = format_report(report)
     assert line.isascii()
     assert len(line.splitlines()) == 1
@@ -94,4 +94,4 @@ def test_a_malformed_file_name_is_refused(name):
 @pytest.mark.parametrize("operator", ["", "two words", "line\nbreak"])
 def test_an_operator_name_that_would_break_a_line_is_refused(operator):
     with pytest.raises(ValueError, match="operator"):
-        Opened(operator, "a")
+        AttemptOpened(operator, "a")
