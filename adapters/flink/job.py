@@ -29,7 +29,7 @@ Naming: TypeAlias = Callable[[Any, str], Any]
 
 
 def build_job(
-    environment: Any, cases: Sequence[CaseDeployment], setup: FlinkSetup, built: int, groups: int = 1
+    environment: Any, deployments: Sequence[CaseDeployment], setup: FlinkSetup, built: int, groups: int = 1
 ) -> None:
     """
     Add the operators of these cases to an environment, for the `built`th restart of their job.
@@ -39,10 +39,10 @@ def build_job(
     """
     name_operator = _dealing(groups) if groups > 1 else _name
     subtasks = (FEWER, MORE)[built % 2]
-    for case in cases:
-        _add_case(environment, case, name_operator, own=setup.is_own, subtasks=subtasks)
-        if any(isinstance(failure, Kill) for failure in case.case.failures):
-            _add_blockers(environment, case, groups)
+    for deployment in deployments:
+        _add_case(environment, deployment, name_operator, own=setup.is_own, subtasks=subtasks)
+        if any(isinstance(failure, Kill) for failure in deployment.case.failures):
+            _add_blockers(environment, deployment, groups)
 
 
 def _name(stream: Any, name: str) -> Any:
@@ -54,50 +54,56 @@ def _dealing(groups: int) -> Naming:
     return lambda stream, name: _name(stream, name).slot_sharing_group(str(next(numbers) % groups))
 
 
-def _add_blockers(environment: Any, case: CaseDeployment, groups: int) -> None:
+def _add_blockers(environment: Any, deployment: CaseDeployment, groups: int) -> None:
     """Add a checkpoint blocker to every slot."""
     for number in range(groups):
 
         def name_operator(stream: Any, name: str, slot: str = str(number)) -> Any:
             return _name(stream, name).slot_sharing_group(slot)
 
-        start = _add_start(environment, case, f"{START}:{number}", name_operator)
+        start = _add_start(environment, deployment, f"{START}:{number}", name_operator)
         name = f"{BLOCKER}:{number}"
-        blocker = _keyed([start]).process(CheckpointBlocker(case.channel, name), ROW)
-        name_operator(blocker, case.flink_name(name))
+        blocker = _keyed([start]).process(CheckpointBlocker(deployment.channel, name), ROW)
+        name_operator(blocker, deployment.flink_name(name))
 
 
-def _add_case(environment: Any, case: CaseDeployment, name_operator: Naming, *, own: bool, subtasks: int) -> None:
+def _add_case(environment: Any, deployment: CaseDeployment, name_operator: Naming, *, own: bool, subtasks: int) -> None:
     streams: dict[str, Any] = {}
-    start = _add_start(environment, case, START, name_operator)
-    for source in case.case.graph.sources:
-        played = _keyed([start]).process(SourceOperator(case.channel, source, case.case.inputs[source], own=own), ROW)
-        streams[source] = name_operator(played, case.flink_name(source_name(source)))
-    for operator in case.operators:
-        tasks = {number: operator.task_spec(number, case.gates) for number in range(len(operator.tasks))}
+    start = _add_start(environment, deployment, START, name_operator)
+    for source in deployment.case.graph.sources:
+        played = _keyed([start]).process(
+            SourceOperator(deployment.channel, source, deployment.case.inputs[source], own=own), ROW
+        )
+        streams[source] = name_operator(played, deployment.flink_name(source_name(source)))
+    for operator in deployment.operators:
+        tasks = {number: operator.task_spec(number, deployment.gates) for number in range(len(operator.tasks))}
         # The streams of several branches come from one operator, and are read as one.
-        inputs = dict.fromkeys(map(case.tap, operator.inputs))
+        inputs = dict.fromkeys(map(deployment.tap, operator.inputs))
         if len(tasks) == 1:
             made = _keyed([streams[stream] for stream in inputs]).process(
-                TaskOperator(case.channel, tasks, case.case.failures), ROW
+                TaskOperator(deployment.channel, tasks, deployment.case.failures), ROW
             )
         else:
             keys = _branch_keys(len(tasks))
             # A router is in the slot of its producer, so that the keyed sum itself aligns its inputs.
             routed = [
-                _name(streams[stream].process(BranchRouter(keys), ROW), case.flink_name(f"{operator.name}:{stream}"))
+                _name(
+                    streams[stream].process(BranchRouter(keys), ROW), deployment.flink_name(f"{operator.name}:{stream}")
+                )
                 for stream in inputs
             ]
             by_key = {keys[number]: task for number, task in tasks.items()}
-            made = _keyed(routed).process(TaskOperator(case.channel, by_key, case.case.failures), ROW)
+            made = _keyed(routed).process(TaskOperator(deployment.channel, by_key, deployment.case.failures), ROW)
             made.set_parallelism(subtasks)
-        made = name_operator(made, case.flink_name(operator.name))
+        made = name_operator(made, deployment.flink_name(operator.name))
         streams |= dict.fromkeys(operator.outputs, made)
-    for stream in sorted({case.tap(stream) for stream in case.streams}):
-        name_operator(streams[stream].sink_to(_file_sink(case.sink(stream))), case.flink_name(f"{SINK}:{stream}"))
+    for stream in sorted({deployment.tap(stream) for stream in deployment.streams}):
+        name_operator(
+            streams[stream].sink_to(_file_sink(deployment.sink(stream))), deployment.flink_name(f"{SINK}:{stream}")
+        )
 
 
-def _add_start(environment: Any, case: CaseDeployment, name: str, name_operator: Naming) -> Any:
+def _add_start(environment: Any, deployment: CaseDeployment, name: str, name_operator: Naming) -> Any:
     """
     Add what all sources of a case start on: a folder with one file of one line, which Flink goes on watching.
 
@@ -106,14 +112,14 @@ def _add_start(environment: Any, case: CaseDeployment, name: str, name_operator:
     from pyflink.common import Duration, WatermarkStrategy  # noqa: PLC0415
     from pyflink.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415
 
-    folder = Path(case.channel.folder, START, str(case.number))
+    folder = Path(deployment.channel.folder, START, str(deployment.number))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / START).write_text(f"{START}\n", encoding="ascii")
     watched = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
     source = watched.monitor_continuously(Duration.of_hours(WATCH_HOURS)).build()
-    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), case.flink_name(name))
-    lines = name_operator(lines, case.flink_name(name))
-    return name_operator(lines.map(_start_row, ROW), case.flink_name(f"{name}-row"))
+    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), deployment.flink_name(name))
+    lines = name_operator(lines, deployment.flink_name(name))
+    return name_operator(lines.map(_start_row, ROW), deployment.flink_name(f"{name}-row"))
 
 
 def _start_row(line: str) -> Any:

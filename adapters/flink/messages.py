@@ -67,7 +67,7 @@ class BorderPassed(StatusMessage):
 
 @frozen
 class GateReached(StatusMessage):
-    """The operator waits at a gate, in this epoch or, at a checkpoint gate, for so many times already."""
+    """The operator waits at a gate; `number` is the epoch or, at a checkpoint gate, counts the waits of the attempt."""
 
     kind = "gate-reached"
     gate: Gate = field(converter=Gate)
