@@ -1,4 +1,4 @@
-"""Puts the table of `conformance mutants` into the README."""
+"""Write the table of `conformance mutants` into the README."""
 
 import re
 from pathlib import Path
@@ -10,10 +10,10 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 def main() -> None:
-    """Run all of it and write the table between its marks."""
-    found = list(sensitivity(number=200, runs=10_000, seed=0))
-    killed = [each for each in found if isinstance(each, Killed)]
-    spared = [each for each in found if isinstance(each, Spared)]
+    """Run all mutants and write the table between its markers."""
+    results = list(sensitivity(number=200, runs=10_000, seed=0))
+    killed = [each for each in results if isinstance(each, Killed)]
+    spared = [each for each in results if isinstance(each, Spared)]
     print(summary(killed, spared))
     new = "<!-- mutants -->\n" + "\n".join(table(killed, spared)) + "\n<!-- /mutants -->"
     text = README.read_text(encoding="utf-8")

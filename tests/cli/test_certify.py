@@ -205,7 +205,7 @@ def test_a_folder_with_results_is_not_written_over(certify, certified):
     before = Results(Path("results")).digests()
     code, _, _, err = certify("reference")
     assert code == 2
-    assert "there is something in it already. Give a new folder, or --resume" in err
+    assert "the folder is not empty. Give a new folder, or --resume" in err
     assert Results(Path("results")).digests() == before
 
 
@@ -320,7 +320,7 @@ def test_a_resumed_campaign_ignores_the_settings(conformance, certified):
     assert conformance("certify", "--resume", "--out", "results")[0] == 1
     code, _, err = conformance("certify", "--resume", "--out", "results", "--seed", 9)
     assert code == 2
-    assert "has --seed 0: leave that away" in err
+    assert "began with --seed 0. Omit --seed to resume this campaign, or omit --resume to start a new one." in err
 
 
 @pytest.mark.parametrize(

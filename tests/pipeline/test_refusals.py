@@ -13,7 +13,7 @@ from conformance.errors import Malformed, Unreadable, Unwritable
 from conformance.model.execution import run
 from conformance.model.snapshot import observed
 from conformance.observation import Observation, Observations
-from conformance.pipeline.dataset import OBSERVED, opened
+from conformance.pipeline.dataset import OBSERVED, open_dataset
 from conformance.pipeline.events import is_event
 from conformance.pipeline.writer import write
 from conformance.programs import P, Sum
@@ -169,7 +169,7 @@ def test_columns_that_are_missing_strange_or_of_another_type_are_refused(tmp_pat
     for expected, other in wrong.items():
         parquet.write_table(other, path)
         with pytest.raises(Malformed, match=re.escape(expected)):
-            opened(path, OBSERVED)
+            open_dataset(path, OBSERVED)
 
 
 def _cast(table, name, to):
@@ -182,20 +182,20 @@ def test_a_dataset_that_is_not_there_or_not_whole_is_refused(tmp_path):
     path = tmp_path / "seen.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(Unreadable, match="it is no Parquet, or not all of it"):
-        opened(path, OBSERVED)
+    with pytest.raises(Unreadable, match="it is no Parquet file, or incomplete"):
+        open_dataset(path, OBSERVED)
     path.unlink()
     with pytest.raises(Unreadable, match="there is no such file or folder"):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
     path.mkdir()
     (path / "part-0.parquet").write_bytes(whole)
     with pytest.raises(Unreadable, match="no _SUCCESS in it, so it may be half-written"):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
     (path / "_SUCCESS").touch()
-    assert opened(path, OBSERVED).kind == "integers"
+    assert open_dataset(path, OBSERVED).kind == "integers"
     (path / "part-1.parquet").write_bytes(b"")
     with pytest.raises(Unreadable, match=re.escape("part-1.parquet: it is no Parquet")):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
 
 
 def test_rows_that_are_damaged_behind_a_whole_footer_are_refused(answer, files, tmp_path):
@@ -215,7 +215,7 @@ def test_a_folder_written_by_spark_is_a_dataset(spark, answer, files, tmp_path):
 
 @pytest.mark.usefixtures("files")
 def test_the_writer_never_overwrites_and_leaves_nothing_unfinished(tmp_path):
-    with pytest.raises(Unwritable, match="it is there already"):
+    with pytest.raises(Unwritable, match="it exists already"):
         write(tmp_path, CASE, Observations(digest(CASE), ()))
     other = tmp_path / "other"
     other.mkdir()
