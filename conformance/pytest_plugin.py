@@ -58,13 +58,13 @@ class Certified:
     def check(self, guarantee: str) -> None:
         """Raise an exception unless this guarantee holds; it says how it is broken, and how to reproduce that."""
         from conformance.errors import printable  # noqa: PLC0415
-        from conformance.reports.summary import failure  # noqa: PLC0415
+        from conformance.reports.summary import describe_violation  # noqa: PLC0415
 
         if guarantee not in GUARANTEES:
             raise GuaranteeBroken(f"there is no guarantee {guarantee!r}; there are {', '.join(GUARANTEES)}")
         verdict = self.tally.guarantee_verdict(guarantee)  # type: ignore[arg-type] # it is one of them
         if verdict == "violates":
-            raise GuaranteeBroken(failure(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
+            raise GuaranteeBroken(describe_violation(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
             why = self.tally.why_unknown
             raise GuaranteeBroken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from conformance.campaign.events import EVENTS, NAMES, Event
 from conformance.codec import parse
-from conformance.codec.strict import mapping, whole
+from conformance.codec.strict import checked_json, mapping
 from conformance.codec.typed import decode, encode
 from conformance.errors import Malformed, Unreadable, Unwritable, quote
 
@@ -52,7 +52,7 @@ def _complete_lines(path: Path) -> Iterator[tuple[Event, int]]:
             return
         end += len(line)
         try:
-            yield decode_event(whole(parse(line.decode("utf-8")))), end
+            yield decode_event(checked_json(parse(line.decode("utf-8")))), end
         except UnicodeDecodeError:
             raise Malformed("bytes that are not UTF-8", "an event", file=f"{path}, line {number}") from None
         except Malformed as refused:

@@ -22,7 +22,7 @@ from conformance.campaign.events import Began
 from conformance.campaign.journal import Journal, read_events
 from conformance.case import Case
 from conformance.codec import decode_observations, encode_observations, read, read_case, write_case, write_text
-from conformance.codec.strict import fields_of, itself, list_of
+from conformance.codec.strict import fields_of, identity, list_of
 from conformance.errors import Malformed, Unwritable, quote
 from conformance.observation import Observations
 
@@ -181,7 +181,7 @@ def engines_in(folder: Path) -> tuple[str, ...]:
 
 
 def _decode_engines(value: object) -> tuple[str, ...]:
-    names = list_of(itself, fields_of(value, required=("engines",))["engines"])
+    names = list_of(identity, fields_of(value, required=("engines",))["engines"])
     for index, name in enumerate(names):
         if not isinstance(name, str):
             raise Malformed(quote(name), "the name of an engine", path=("engines", index))

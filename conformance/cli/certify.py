@@ -27,8 +27,8 @@ from conformance.cli.say import say
 from conformance.cli.verdicts import worst
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
-from conformance.reports.folder import NoReport, finish, illustrate
-from conformance.reports.summary import summary
+from conformance.reports.folder import ReportFailure, finish, try_write_report
+from conformance.reports.summary import summarize
 from conformance.settings import read_settings
 
 PLACE = Path("build") / "conformance"
@@ -99,18 +99,18 @@ def _certify(
     for word, tally in tallies.items():
         finish(places[word])
         if not as_json:
-            say("\n".join(summary(tally, str(places[word]))))
+            say("\n".join(summarize(tally, str(places[word]))))
     if len(tallies) > 1:
         _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
     if tallies:
-        errors += _illustrate(top)
+        errors += _write_report(top)
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
 
 
-def _illustrate(top: Path) -> list[int]:
+def _write_report(top: Path) -> list[int]:
     """Write the HTML report; return the exit code if that fails."""
-    report = illustrate(top)
-    if isinstance(report, NoReport):
+    report = try_write_report(top)
+    if isinstance(report, ReportFailure):
         say(
             f"The HTML report could not be written: {report.because}\n"
             "The results and the certificate are complete. "
