@@ -78,7 +78,7 @@ def test_an_unknown_master_is_refused(capsys, files, master):
     edited(files[0], inputs={"dataset": "inputs.parquet", "epochs": 2})
     code, _, err = conformance(capsys, "check", *files, "--on", master)
     assert code == 2
-    assert re.search(r"is no master of Spark; it can be local\[N\]", err)
+    assert re.search(r"is no Spark master; give local\[N\]", err)
 
 
 @pytest.mark.spark
