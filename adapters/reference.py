@@ -9,8 +9,8 @@ from conformance.codec import digest
 from conformance.engine import Description, RunRequest
 from conformance.errors import UnknownEngine
 from conformance.model.configuration import Configuration, Rule, Step, initial
-from conformance.model.execution import Randomly, execution, holding
-from conformance.model.injection import Scheduled
+from conformance.model.execution import RandomScheduler, execution, holding
+from conformance.model.injection import ScheduledInjector
 from conformance.model.snapshot import epoch_of, gce, observed
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
@@ -41,14 +41,14 @@ class Reference:
 def _run(request: RunRequest) -> Observations:
     case = request.case
     random = Random(f"{request.seed}/{digest(request.case)}")
-    injector = Scheduled(case.failures, random)
+    injector = ScheduledInjector(case.failures, random)
     c = initial(case)
     shown = [_observe(c, request)]
     log: list[dict[str, Any]] = [OBSERVED]
     fired: list[Fired] = []
     failed = False
     committed = 0
-    for step, after in execution(c, holding(case, Randomly(random)), injector):
+    for step, after in execution(c, holding(case, RandomScheduler(random)), injector):
         log.append(_log_entry(c, step, after))
         c = after
         if step.rule is Rule.FAIL and injector.fired > len(fired):

@@ -22,9 +22,9 @@ from conformance.codec.protocol import (
     START,
     STOP,
     Answer,
-    Ended,
-    Happened,
-    Shown,
+    EndAnswer,
+    FiredAnswer,
+    ObservationAnswer,
     decode_answer,
     decode_description,
     encode_batch,
@@ -59,7 +59,7 @@ class _CaseAnswers:
     request: RunRequest
     observations: list[Observation] = field(factory=list)
     fired: list[Fired] = field(factory=list)
-    ended: Ended | None = None
+    ended: EndAnswer | None = None
 
 
 class Stdio:
@@ -154,11 +154,11 @@ class Stdio:
             wanted = ", ".join(str(id_) for id_, each in runs.items() if each.ended is None)
             raise Malformed(str(answer.id), f"the id of a case that is running: {wanted}", path=("id",))
         match answer:
-            case Shown(observation=observation):
+            case ObservationAnswer(observation=observation):
                 run.observations.append(observation)
-            case Happened(fired=failure, evidence=evidence, t=t):
+            case FiredAnswer(fired=failure, evidence=evidence, t=t):
                 run.fired.append(Fired(failure, len(run.observations), evidence, t))
-            case Ended():
+            case EndAnswer():
                 run.ended = answer
 
     def stop(self) -> None:

@@ -12,7 +12,7 @@ from conformance.engine import RunRequest
 from conformance.generators import cases, collect
 from conformance.judge import Budget, Inconclusive, judge
 from conformance.judge.ordering import NoOrdering, Ordering
-from conformance.judge.task import ways
+from conformance.judge.task import find_ordering
 from conformance.programs import (
     Average,
     Batch,
@@ -58,7 +58,7 @@ def seconds(program: Program[Any], sizes: tuple[int, ...], values: int, *, wrong
     best, answer = 1e9, None
     for _ in range(REPEATS):
         started = perf_counter()
-        answer = ways(*asked)
+        answer = find_ordering(*asked)
         best = min(best, perf_counter() - started)
     expected = NoOrdering if wrong else Ordering
     return best, "" if isinstance(answer, expected) else " (search)" if answer is None else " (WRONG)"

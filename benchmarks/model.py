@@ -9,7 +9,7 @@ from time import perf_counter
 
 from conformance.case import Case, Graph, Task
 from conformance.model.configuration import initial
-from conformance.model.execution import Randomly, execution
+from conformance.model.execution import RandomScheduler, execution
 from conformance.model.explore import explore
 from conformance.programs import Digest, Distinct, KeyedSum, Sum
 
@@ -58,7 +58,7 @@ def steps_per_second(case: Case, repeats: int) -> tuple[int, int, float]:
         steps = 0
         end = start
         started = perf_counter()
-        for _, end in execution(start, Randomly.seeded(1)):  # noqa: B007 - the last one counts
+        for _, end in execution(start, RandomScheduler.seeded(1)):  # noqa: B007 - the last one counts
             steps += 1
         best = max(best, steps / (perf_counter() - started))
         messages = sum(map(len, end.messages.values()))

@@ -105,7 +105,7 @@ def _branches(task: Task, keys: int, names: set[str]) -> Branches:
     return Branches(filters, sums)
 
 
-def found(graph: Graph) -> Iterator[Branches]:
+def find(graph: Graph) -> Iterator[Branches]:
     """
     The keyed sums that a graph has as branches: filters of the same streams, one for each remainder, each with one
     reader, which is a sum. Whoever wrote the graph, that is what they compute.

@@ -14,7 +14,7 @@ from conformance.observation import EngineInfo, EpochsBy, Observations, Snapshot
 from conformance.programs import PROGRAMS
 
 
-def names(failure: Failure) -> Iterator[str]:
+def capability_names(failure: Failure) -> Iterator[str]:
     """
     The capabilities that cover a failure, from the widest to the narrowest.
 
@@ -43,15 +43,15 @@ class Capabilities:
     branches: bool = False
     """Whether it spreads keyed sums over subtasks, so that its cases have a branch for each key (`branches`)."""
 
-    def fails(self, failure: Failure) -> bool:
+    def can_inject(self, failure: Failure) -> bool:
         """Whether the engine's adapter can make this failure happen."""
-        return any(name in self.failures for name in names(failure))
+        return any(name in self.failures for name in capability_names(failure))
 
     def unsupported(self, case: Case) -> tuple[str, ...]:
         """What of a case is beyond this engine, in words; nothing, if it can run it."""
         wanted = {task.program.op for task in case.graph.tasks} - self.programs
         beyond = [f"program {op}" for op in sorted(wanted)]
-        beyond += [f"failure {' '.join(_words(f))}" for f in case.failures if not self.fails(f)]
+        beyond += [f"failure {' '.join(_words(f))}" for f in case.failures if not self.can_inject(f)]
         if case.holds and not self.holds:
             beyond.append("holds")
         if self.most_tasks is not None and len(case.graph.tasks) > self.most_tasks:

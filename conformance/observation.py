@@ -123,7 +123,7 @@ class Observations:
         """How the engine says it works."""
         return (self.epochs, self.atomic, self.snapshots)
 
-    def fit(self, case: Case, digest: str) -> None:
+    def check_fit(self, case: Case, digest: str) -> None:
         """Refuse observations that are not of this case, or show too little of it to judge."""
         if self.case != digest:
             raise Malformed(quote(self.case), f"{digest}, as for this case: they are of another", path=("case",))

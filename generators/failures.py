@@ -41,7 +41,7 @@ def failures(
 
 def ideas(*, epochs: int, capabilities: Capabilities, most: int) -> SearchStrategy[Sequence[Idea]]:
     """Schedules before they are put together: every list of these makes one, for any graph."""
-    aims = [aim for aim in _aims() if capabilities.fails(Kill(aim[0], 1, aim[1]))]
+    aims = [aim for aim in _aims() if capabilities.can_inject(Kill(aim[0], 1, aim[1]))]
     possible = {NONE, *(capabilities.failures & {"crash", "restart", "partition"})}
     possible |= {AGAIN, AT_ONCE} if "crash" in possible else set()
     possible |= {"kill"} if aims else set()

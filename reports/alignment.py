@@ -10,7 +10,7 @@ from conformance.case import Case, Epochs
 from conformance.judge.verdict import Finding
 from conformance.observation import Observations
 from conformance.programs import Event
-from conformance.reports.sanitize import event
+from conformance.reports.sanitize import format_event
 
 Kind: TypeAlias = Literal["", "more", "gap", "first"]
 
@@ -81,10 +81,10 @@ def _row(
     place = first.position if first is not None else None
     for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         observed += [
-            Token(event(each), "first" if i + n == place else "" if tag == "equal" else "more")
+            Token(format_event(each), "first" if i + n == place else "" if tag == "equal" else "more")
             for n, each in enumerate(left[i:j])
         ]
-        possible += [Token(event(each), "" if tag == "equal" else "gap") for each in right[k:m]]
+        possible += [Token(format_event(each), "" if tag == "equal" else "gap") for each in right[k:m]]
     if place is not None and place >= len(left):
         observed.append(Token("nothing more" if there is not None else "not there", "first"))
     return Row(stream, epoch, tuple(observed[:MOST]), tuple(possible[:MOST]), first is not None)

@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from conformance.case import Case, Epochs, Task
 from conformance.judge.explain import Orders
+from conformance.judge.judge import case_as_run
 from conformance.judge.witness import trace_of
 from conformance.model.configuration import Trace
 from conformance.observation import Observations
@@ -61,10 +62,7 @@ def closest(case: Case, seen: Observations) -> Closest | None:
     if sum(len(events) for epochs in case.inputs.values() for events in epochs) > MOST:
         return None
     last = seen.observations[-1].streams if seen.observations else {}
-    plain = evolve(case, failures=(), holds=())
-    if seen.epochs == "own":
-        shown = min(len(last.get(source, ())) for source in case.graph.sources)
-        plain = evolve(plain, inputs={source: last[source][:shown] or ((),) for source in case.graph.sources})
+    plain = case_as_run(case, seen)
     shows: dict[str, Epochs] = dict(plain.inputs)
     orders: Orders = {}
     distance = 0

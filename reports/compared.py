@@ -7,7 +7,7 @@ from attrs import frozen
 from conformance.campaign.differential import Comparison, disagreements
 from conformance.campaign.events import Outcome
 from conformance.reports.runs import Run
-from conformance.reports.sanitize import events
+from conformance.reports.sanitize import format_events
 
 MOST = 200
 """Cases that are listed; comparison.json has them all."""
@@ -52,7 +52,7 @@ def side_by_side(runs: Sequence[Run]) -> SideBySide | None:
     found: dict[Comparison, list[Compared]] = {"differing": [], "compatible": [], "inconclusive": []}
     for each in disagreements({run.word: (run.tally, run.results) for run in runs}):
         shown = tuple(
-            Shown(word, each.outcomes[word], "not shown" if seen is None else events(seen))
+            Shown(word, each.outcomes[word], "not shown" if seen is None else format_events(seen))
             for word, seen in each.shown.items()
         )
         found[each.comparison].append(Compared(each.case, each.comparison, each.stream, each.epoch, shown))

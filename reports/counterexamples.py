@@ -14,10 +14,10 @@ from conformance.judge.verdict import delivery_guarantee
 from conformance.observation import Observations
 from conformance.reports.alignment import Row, aligned
 from conformance.reports.graph import graph
-from conformance.reports.labels import failure_words, hold_words
+from conformance.reports.labels import describe_failure, describe_hold
 from conformance.reports.pictures import Picture, log_of, nearest, pictures
 from conformance.reports.runs import Run
-from conformance.reports.sanitize import events
+from conformance.reports.sanitize import format_events
 from conformance.reports.summary import examination
 
 WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
@@ -84,9 +84,9 @@ def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexampl
         left=delivery_guarantee(shrunk.findings),
         facts=tuple(_facts(run, shrunk)),
         graph=graph(case),
-        inputs=tuple((source, tuple(map(events, case.inputs[source][:40]))) for source in case.graph.sources),
-        failures=tuple(map(failure_words, case.failures[:40])),
-        holds=tuple(map(hold_words, case.holds[:40])),
+        inputs=tuple((source, tuple(map(format_events, case.inputs[source][:40]))) for source in case.graph.sources),
+        failures=tuple(map(describe_failure, case.failures[:40])),
+        holds=tuple(map(describe_hold, case.holds[:40])),
         pictures=shown,
         rows=rows,
         command=reproduction(run.tally, shrunk, folder),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from conformance.case import Case
 from conformance.generators import situations
-from conformance.reports.charts import bar
+from conformance.reports.charts import draw_bar
 from conformance.reports.runs import Run
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -82,4 +82,4 @@ def _bars(name: str, reached: Mapping[str, tuple[Counter[str], int]]) -> tuple[B
     alike: dict[tuple[int, int], list[str]] = {}
     for word, (counts, cases) in reached.items():
         alike.setdefault((counts[name], cases), []).append(word)
-    return tuple(Bar(", ".join(words), number, bar(number / cases)) for (number, cases), words in alike.items())
+    return tuple(Bar(", ".join(words), number, draw_bar(number / cases)) for (number, cases), words in alike.items())

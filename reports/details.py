@@ -13,10 +13,10 @@ from conformance.case import Case, Epochs
 from conformance.errors import ConformanceError
 from conformance.observation import Observations
 from conformance.reports.graph import graph
-from conformance.reports.labels import failure_words, hold_words
+from conformance.reports.labels import describe_failure, describe_hold
 from conformance.reports.pictures import Picture, explained, log_of, nearest, pictures, witness
 from conformance.reports.runs import Run
-from conformance.reports.sanitize import events
+from conformance.reports.sanitize import format_events
 from conformance.reports.timeline import Act
 from conformance.reports.times import Samples
 
@@ -103,8 +103,8 @@ def told(name: str, case: Case, runs: Sequence[Run], samples: dict[str, Samples]
         file=f"{folder}cases/{name}.json",
         graph=graph(case) if whole else Markup(""),
         inputs=tuple(_output(source, case.inputs[source]) for source in case.graph.sources),
-        failures=tuple(failure_words(failure) for failure in case.failures[:MOST_LINES]),
-        holds=tuple(map(hold_words, case.holds[:MOST_LINES])),
+        failures=tuple(describe_failure(failure) for failure in case.failures[:MOST_LINES]),
+        holds=tuple(map(describe_hold, case.holds[:MOST_LINES])),
         runs=ran,
         outputs=_alike(ran),
         kinds=" ".join(f"{each.slug}:{each.outcome.replace(' ', '-')}" for each in ran),
@@ -149,7 +149,7 @@ def _ran(case: Case, run: Run, judged: Judged, samples: Samples, room: _Room, *,
         if room.draw and seen.observations:
             # What does not fit the case is not drawn; `verify` says what is wrong with it.
             with suppress(ConformanceError):
-                seen.fit(case, judged.digest)
+                seen.check_fit(case, judged.digest)
                 drawn = _pictures(case, seen, log, room)
     return Ran(
         word=run.word,
@@ -208,7 +208,7 @@ def _story(case: Case, seen: Observations) -> Iterator[str]:
     for index, observation in enumerate(seen.observations):
         for fired in seen.fired:
             if fired.before == index and fired.failure < len(case.failures):
-                yield f"✕ {_at(fired.t)}{failure_words(case.failures[fired.failure])}"
+                yield f"✕ {_at(fired.t)}{describe_failure(case.failures[fired.failure])}"
         shown = sorted({len(epochs) for epochs in observation.streams.values()})
         now = max(shown, default=0)
         if (now != before or len(shown) > 1) and lines < MOST_LINES:
@@ -218,7 +218,7 @@ def _story(case: Case, seen: Observations) -> Iterator[str]:
         before = now
     for fired in seen.fired:
         if fired.before >= len(seen.observations) and fired.failure < len(case.failures):
-            yield f"✕ {_at(fired.t)}{failure_words(case.failures[fired.failure])}"
+            yield f"✕ {_at(fired.t)}{describe_failure(case.failures[fired.failure])}"
     if seen.end != "completed":
         yield f"■ the run ended: {seen.end}{f', {seen.message}' if seen.message else ''}"
 
@@ -235,4 +235,4 @@ def _outputs(case: Case, seen: Observations) -> Iterator[Output]:
 
 
 def _output(stream: str, epochs: Epochs) -> Output:
-    return Output(stream, tuple(map(events, epochs[:MOST_LINES])))
+    return Output(stream, tuple(map(format_events, epochs[:MOST_LINES])))

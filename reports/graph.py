@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from conformance.case import Case, Graph
 from conformance.codec import encode_case
-from conformance.reports.svg import CHARACTER, drawing, group, number, path, text
+from conformance.reports.svg import CHARACTER_WIDTH, drawing, group, path, px, text
 
 LAYER, ROW, HEIGHT = 46.0, 40.0, 28.0
 MOST = 60
@@ -62,14 +62,17 @@ def _layers(graph: Graph) -> list[list[tuple[str, str]]]:
 def _width(node: tuple[str, str], programs: dict[str, str]) -> float:
     kind, name = node
     second = programs[name] if kind == "task" else ""
-    return min(max(len(name), len(second)), LONGEST) * CHARACTER + 16
+    return min(max(len(name), len(second)), LONGEST) * CHARACTER_WIDTH + 16
 
 
 def _nodes(places: dict[tuple[str, str], tuple[float, float, float]], programs: dict[str, str]) -> Iterator[Markup]:
     for (kind, name), (x, y, width) in places.items():
         middle = x + width / 2
         if kind == "task":
-            yield path(f"M{number(x)} {number(y)}h{number(width)}v{HEIGHT:g}h{number(-width)}z", "k")
+            yield path(
+                f"M{px(x)} {px(y)}h{px(width)}v{HEIGHT:g}h{px(-width)}z",
+                "k",
+            )
             yield text(middle, y + 12, _cut(name), "b")
             yield text(middle, y + 23, _cut(programs[name]), "o")
         else:
@@ -90,9 +93,9 @@ def _edges(graph: Graph, places: dict[tuple[str, str], tuple[float, float, float
         x1, y1, width = places[start]
         x2, y2, _ = places[end]
         x1, y1, y2 = x1 + width, y1 + HEIGHT / 2, y2 + HEIGHT / 2
-        dx, dy = x2 - x1 - 5, number(y2 - y1)
+        dx, dy = x2 - x1 - 5, px(y2 - y1)
         if dy == "0":
-            drawn.append(f"M{number(x1)} {number(y1)}h{number(dx)}")
+            drawn.append(f"M{px(x1)} {px(y1)}h{px(dx)}")
             continue
-        drawn.append(f"M{number(x1)} {number(y1)}c{number(dx / 2)} 0 {number(dx / 2)} {dy} {number(dx)} {dy}")
+        drawn.append(f"M{px(x1)} {px(y1)}c{px(dx / 2)} 0 {px(dx / 2)} {dy} {px(dx)} {dy}")
     return (path(d) for d in drawn)

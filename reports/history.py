@@ -10,7 +10,7 @@ from markupsafe import Markup
 from conformance.campaign.events import GUARANTEES
 from conformance.campaign.tally import Summary
 from conformance.errors import ConformanceError
-from conformance.reports.charts import line, seconds
+from conformance.reports.charts import draw_trend, format_seconds
 from conformance.reports.runs import Run, runs_in
 from conformance.reports.times import recoveries
 
@@ -32,7 +32,7 @@ class Then:
     @property
     def times(self) -> tuple[str, str]:
         """The medians in words."""
-        case, recovery = ("not known" if each is None else seconds(each) for each in (self.case, self.recovery))
+        case, recovery = ("not known" if each is None else format_seconds(each) for each in (self.case, self.recovery))
         return case, recovery
 
 
@@ -56,8 +56,10 @@ def history(folders: Sequence[Path]) -> tuple[Past, ...]:
             word,
             tuple(then),
             (
-                line([each.case for each in then], "Median time of a case, from one campaign to the next"),
-                line([each.recovery for each in then], "Median time of a recovery, from one campaign to the next"),
+                draw_trend([each.case for each in then], "Median time of a case, from one campaign to the next"),
+                draw_trend(
+                    [each.recovery for each in then], "Median time of a recovery, from one campaign to the next"
+                ),
             ),
         )
         for word, then in found.items()

@@ -20,8 +20,8 @@ from markupsafe import Markup
 from conformance import __version__
 from conformance.codec import write_text
 from conformance.errors import Unwritable
-from conformance.reports.labels import ICONS, MEANINGS, prose
-from conformance.reports.sanitize import shown
+from conformance.reports.labels import ICONS, MEANINGS, format_prose
+from conformance.reports.sanitize import sanitize
 from conformance.reports.view import Report, report
 
 
@@ -70,7 +70,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"icons": ICONS, "meanings": MEANINGS}
-    environment.filters |= {"prose": prose, "kebab": lambda said: said.replace(" ", "-"), "lines": _lines}
+    environment.filters |= {"prose": format_prose, "kebab": lambda said: said.replace(" ", "-"), "lines": _lines}
     return environment
 
 
@@ -80,4 +80,4 @@ def _lines(text: str) -> Markup:
 
 
 def _finalize(value: Any) -> Any:
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value

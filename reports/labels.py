@@ -1,11 +1,11 @@
-"""Failures, sizes and verdicts in words, and the sign that each outcome has beside its colour."""
+"""Labels of failures, holds and counts in a report, and the icon and meaning of each outcome."""
 
 import re
 
 from markupsafe import Markup, escape
 
 from conformance.case import BORDER, Crash, Failure, Hold, Kill, Partition
-from conformance.reports.sanitize import shown
+from conformance.reports.sanitize import sanitize
 
 ICONS = {
     "conforms": "✓",
@@ -15,7 +15,7 @@ ICONS = {
     "unsupported": "–",
     "error": "!",
 }
-"""Outcomes are told apart by word and sign; colours only help."""
+"""The icon of each outcome. Outcomes differ by word and icon; colours only help."""
 
 MEANINGS = {
     "conforms": "explained by a failure-free execution",
@@ -29,12 +29,12 @@ MEANINGS = {
 _CODE = re.compile(r"`([^`<>&]{1,80})`")
 
 
-def failure_words(failure: Failure) -> str:
-    """A failure, as one would tell it."""
+def describe_failure(failure: Failure) -> str:
+    """Describe a failure: what fails, in which epoch, and where in the epoch."""
     match failure:
         case Crash(event=event):
-            place = "at its border" if event == BORDER else f"before event {event}"
-            return f"`{failure.task}` crashes in epoch {failure.epoch}, {place}"
+            position = "at its border" if event == BORDER else f"before event {event}"
+            return f"`{failure.task}` crashes in epoch {failure.epoch}, {position}"
         case Kill():
             return f"the {failure.target} is killed in epoch {failure.epoch}, in {failure.phase or 'processing'}"
         case Partition():
@@ -43,21 +43,22 @@ def failure_words(failure: Failure) -> str:
             return f"orderly restart after epoch {failure.epoch}"
 
 
-def hold_words(hold: Hold) -> str:
-    """Who is held back, as one would tell it."""
+def describe_hold(hold: Hold) -> str:
+    """Describe a hold: the task that is delayed, and the epoch."""
     return f"`{hold.task}` goes last in epoch {hold.epoch}"
 
 
-def failure_kind(failure: Failure) -> str:
-    """What kind it is, as far as recoveries from it can be compared."""
+def classify_failure(failure: Failure) -> str:
+    """Return the kind under which recovery times are compared: a kill of a worker is not a kill of a coordinator."""
     return f"kill of a {failure.target}" if isinstance(failure, Kill) else failure.kind
 
 
-def prose(text: str) -> Markup:
-    """Hostile text with names in backticks, as names are shown."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(shown(text, 2_000)))))  # noqa: S704 - escaped before
+def format_prose(text: str) -> Markup:
+    """Sanitize and escape a text, and mark names in backticks as code."""
+    escaped = str(escape(sanitize(text, 2_000)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped before
 
 
-def counted(number: int, thing: str) -> str:
-    """So many of something."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def format_count(number: int, noun: str) -> str:
+    """Format a number with its noun, in the plural where needed."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

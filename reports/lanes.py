@@ -14,8 +14,8 @@ from attrs import define, field, frozen
 
 from conformance.case import Case
 from conformance.programs import Event
-from conformance.reports.sanitize import label
-from conformance.reports.svg import CHARACTER
+from conformance.reports.sanitize import label_event
+from conformance.reports.svg import CHARACTER_WIDTH
 from conformance.reports.timeline import Act
 
 COLUMN, ROW, TOP = 17.0, 34.0, 30.0
@@ -225,7 +225,7 @@ def widths(layout: Layout) -> list[float]:
     for message in layout.messages:
         for place in (message.start, message.end):
             if place is not None and not layout.sources <= place[1] < layout.sources + layout.tasks:
-                width = len(label(message.value)) * CHARACTER + 5
+                width = len(label_event(message.value)) * CHARACTER_WIDTH + 5
                 is_sink = place[1] >= layout.sources
                 needed[place] = needed.get(place, 0) + width if is_sink else max(needed.get(place, 0), width)
     found = [COLUMN] * (layout.columns + 2)

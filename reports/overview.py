@@ -12,9 +12,9 @@ from conformance.campaign.events import GUARANTEES, Outcome
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.session import CampaignConfig
 from conformance.campaign.tally import Summary
-from conformance.reports.labels import counted
+from conformance.reports.labels import format_count
 from conformance.reports.runs import Run
-from conformance.reports.sanitize import shown
+from conformance.reports.sanitize import sanitize
 
 NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
 """Of a campaign that has only begun."""
@@ -90,7 +90,7 @@ def _why_no_meaning(verdict: Summary) -> str:
 def _settings(run: Run) -> str:
     settings = run.began.description.info.settings
     said = ", ".join(f"{name}: {value if isinstance(value, str) else _json(value)}" for name, value in settings.items())
-    return shown(said, 300) or "none"
+    return sanitize(said, 300) or "none"
 
 
 def _json(value: object) -> str:
@@ -111,8 +111,8 @@ def _cell(run: Run, number: int) -> Cell:
     if verdict == "violates":
         broken = sum(1 for _ in tally.violations(guarantee))
         link = f"#x-{run.slug}-{number}" if guarantee in tally.shrunk else f"#cases-{run.slug}"
-        return Cell(verdict, f"{broken} of {counted(len(tally.judged), 'case')}", link)
-    return Cell(verdict, counted(len(tally.exercised), "case"), "#cases")
+        return Cell(verdict, f"{broken} of {format_count(len(tally.judged), 'case')}", link)
+    return Cell(verdict, format_count(len(tally.exercised), "case"), "#cases")
 
 
 def facts(runs: Sequence[Run]) -> tuple[Fact, ...]:

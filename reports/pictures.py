@@ -9,7 +9,7 @@ from conformance.case import Case, Epochs
 from conformance.judge import Budget, Conforms, judge
 from conformance.observation import Observations
 from conformance.reports.closest import closest
-from conformance.reports.labels import counted
+from conformance.reports.labels import format_count
 from conformance.reports.spacetime import spacetime
 from conformance.reports.timeline import MOST, Act, inferred, logged, replayed, with_looks
 
@@ -50,7 +50,7 @@ def explained(case: Case, seen: Observations) -> Explained | None:
     verdict = judge(case, seen, Budget(steps=STEPS))
     if not isinstance(verdict, Conforms) or verdict.witness is None:
         return None
-    return Explained(verdict.of, *replayed(verdict.of, verdict.witness), verdict.at, {})
+    return Explained(verdict.case, *replayed(verdict.case, verdict.witness), verdict.at, {})
 
 
 def nearest(case: Case, seen: Observations) -> Explained | None:
@@ -76,7 +76,7 @@ def pictures(
             Picture("What happened, inferred", about, spacetime(found.case, acts, name, inferred=True, brief=brief))
         )
     if found is not None and len(found.acts) <= MOST and not conforms:
-        off = f"{counted(found.distance, 'event')} away from it" if found.distance else "it ends in the same"
+        off = f"{format_count(found.distance, 'event')} away from it" if found.distance else "it ends in the same"
         about = f"The failure-free execution that comes closest to what was observed: {off}."
         name = "The closest failure-free execution"
         drawn.append(Picture("What could have been", about, spacetime(found.case, found.acts, name, brief=brief)))

@@ -1,35 +1,42 @@
-"""Text that an engine or a file supplied, fit to be shown: nothing hidden, nothing that turns a line around, no end."""
+"""
+Sanitize text that an engine or a file supplied, and format events.
+
+Sanitized text has no hidden character, no character that reverses the reading direction, and a limited length. It is
+not escaped: the template engine and `svg` escape it for HTML.
+"""
 
 from conformance.errors import printable
 from conformance.programs import Event
 
-LONGEST = 600
-"""Characters of a text that are shown."""
+MAX_LENGTH = 600
+"""Characters of a sanitized text."""
 
-LABEL = 6
-"""Characters of an event that a diagram has room for."""
+MAX_EVENT_LENGTH = 64
+"""Characters of a text event."""
 
-
-def shown(text: str, most: int = LONGEST) -> str:
-    """A text, as it is but for what cannot be printed, and cut where it has no end."""
-    cut = text[: most + 1]
-    if len(text) <= most:
-        return printable(cut)
-    return f"{printable(cut[:most])}… ({len(text):,} characters)"
+MAX_LABEL_LENGTH = 6
+"""Characters of an event's label in a diagram."""
 
 
-def event(value: Event) -> str:
-    """An event in a list: a number as it is, a text in quotes."""
-    return str(value) if isinstance(value, int) else f"“{shown(value, 64)}”"
+def sanitize(text: str, max_length: int = MAX_LENGTH) -> str:
+    """Escape characters that cannot be printed, and cut a text that is too long."""
+    if len(text) <= max_length:
+        return printable(text)
+    return f"{printable(text[:max_length])}… ({len(text):,} characters)"
 
 
-def label(value: Event) -> str:
-    """An event on a diagram: of a long one its end, where numbers differ most."""
-    text = str(value) if isinstance(value, int) else shown(value, 64)
-    return text if len(text) <= LABEL else f"…{text[-4:]}"
+def format_event(value: Event) -> str:
+    """Format an event for a list: an integer as it is, a text in quotes."""
+    return str(value) if isinstance(value, int) else f"“{sanitize(value, MAX_EVENT_LENGTH)}”"
 
 
-def events(values: tuple[Event, ...], most: int = 24) -> str:
-    """Events in a row."""
-    said = ", ".join(map(event, values[:most])) or "–"
-    return said if len(values) <= most else f"{said}, … ({len(values):,} events)"
+def format_events(values: tuple[Event, ...], limit: int = 24) -> str:
+    """Format the events of an epoch on one line."""
+    line = ", ".join(map(format_event, values[:limit])) or "–"
+    return line if len(values) <= limit else f"{line}, … ({len(values):,} events)"
+
+
+def label_event(value: Event) -> str:
+    """Shorten an event to its label in a diagram: a long one to its end, because numbers differ most there."""
+    text = str(value) if isinstance(value, int) else sanitize(value, MAX_EVENT_LENGTH)
+    return text if len(text) <= MAX_LABEL_LENGTH else f"…{text[-4:]}"

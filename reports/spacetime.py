@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from conformance.case import Case
 from conformance.reports.lanes import ROW, TOP, Generation, Layout, Message, Place, Placing, widths
-from conformance.reports.sanitize import event, label
-from conformance.reports.svg import CHARACTER, drawing, group, number, path, polyline, text, texts
+from conformance.reports.sanitize import format_event, label_event
+from conformance.reports.svg import CHARACTER_WIDTH, drawing, group, path, polyline, px, text, text_row
 from conformance.reports.timeline import Act
 
 SHADES = 4
@@ -63,11 +63,11 @@ class Canvas:
 def spacetime(case: Case, acts: Sequence[Act], name: str, *, inferred: bool = False, brief: bool = False) -> Markup:
     """The diagram of these acts. A brief one draws a stream's messages in one go, where there are many diagrams."""
     layout = Placing(case).put(acts)
-    margin = min(max(map(len, layout.lanes)), NAME) * CHARACTER + 14
+    margin = min(max(map(len, layout.lanes)), NAME) * CHARACTER_WIDTH + 14
     arriving: dict[Place, list[float]] = {}
     for message in layout.messages:
         if message.end is not None:
-            arriving.setdefault(message.end, []).append(len(label(message.value)) * CHARACTER + 5)
+            arriving.setdefault(message.end, []).append(len(label_event(message.value)) * CHARACTER_WIDTH + 5)
     canvas = Canvas(layout, [0.0, *accumulate(widths(layout))], margin, arriving)
     parts = [
         group("sh", _shades(canvas)),
@@ -126,7 +126,7 @@ def _shades(canvas: Canvas) -> Iterator[Markup]:
             yield path(d, "x")
         else:
             yield path(d, f"e{epoch % SHADES}")
-            room = after[0][0] - before[0][0] > len("epoch 1") * CHARACTER
+            room = after[0][0] - before[0][0] > len("epoch 1") * CHARACTER_WIDTH
             yield text((before[0][0] + after[0][0]) / 2, TOP - 3, f"epoch {epoch}" if room else str(epoch), "c")
 
 
@@ -144,13 +144,13 @@ def _lines(canvas: Canvas) -> Iterator[Markup]:
     down: list[str] = []
     for lane in range(len(layout.lanes)):
         is_task = layout.sources <= lane < layout.sources + layout.tasks
-        x, y = canvas.margin, number(canvas.y(lane))
+        x, y = canvas.margin, px(canvas.y(lane))
         for where, since, until in layout.down:
             if where == lane:
-                tasks.append(f"M{number(x)} {y}H{number(canvas.x(since))}")
-                down.append(f"M{number(canvas.x(since))} {y}H{number(canvas.x(until))}")
+                tasks.append(f"M{px(x)} {y}H{px(canvas.x(since))}")
+                down.append(f"M{px(canvas.x(since))} {y}H{px(canvas.x(until))}")
                 x = canvas.x(until)
-        (tasks if is_task else streams).append(f"M{number(x)} {y}H{number(canvas.right)}")
+        (tasks if is_task else streams).append(f"M{px(x)} {y}H{px(canvas.right)}")
     yield path("".join(tasks), "t")
     yield path("".join(streams), "s")
     if down:
@@ -171,7 +171,7 @@ def _bent(canvas: Canvas, message: Message, end: Place) -> str:
     x1, y1 = canvas.x(message.start[0]), canvas.y(message.start[1])
     x2, y2 = _end(canvas, message, end)
     dx, dy = round(x2) - round(x1), round(y2) - round(y1)
-    return f"M{number(x1)} {number(y1)}c0 {number(dy * 0.5)} {dx} {number(dy * 0.4)} {dx} {dy}"
+    return f"M{px(x1)} {px(y1)}c0 {px(dy * 0.5)} {dx} {px(dy * 0.4)} {dx} {dy}"
 
 
 def _messages(canvas: Canvas) -> Iterator[Markup]:
@@ -198,14 +198,14 @@ def _joined(drawn: Iterable[tuple[str, str]]) -> Iterator[Markup]:
 
 
 def _title(message: Message) -> str:
-    return f"{message.stream}[{message.seq}] = {event(message.value)}, epoch {message.epoch}"
+    return f"{message.stream}[{message.seq}] = {format_event(message.value)}, epoch {message.epoch}"
 
 
 def _undelivered(canvas: Canvas) -> Iterator[Markup]:
     for message in canvas.layout.messages:
         if message.end is None:
             x, y = canvas.x(message.start[0]), canvas.y(message.start[1])
-            yield path(f"M{number(x)} {number(y)}c0 7 5 7 7 12", title=f"{_title(message)}; nobody took it")
+            yield path(f"M{px(x)} {px(y)}c0 7 5 7 7 12", title=f"{_title(message)}; nobody took it")
 
 
 def _dots(canvas: Canvas, *, brief: bool) -> Markup:
@@ -215,20 +215,20 @@ def _dots(canvas: Canvas, *, brief: bool) -> Markup:
     if not brief:
         points |= {(canvas.x(m.start[0]), canvas.y(m.start[1])) for m in canvas.layout.messages}
         points |= {_end(canvas, m, m.end) for m in canvas.layout.messages if m.end is not None}
-    d = "".join(f"M{number(x)} {number(y)}h0" for x, y in sorted(points))
+    d = "".join(f"M{px(x)} {px(y)}h0" for x, y in sorted(points))
     return path(d, "dt") if d else Markup("")
 
 
 def _snapshots(canvas: Canvas) -> Iterator[tuple[str, str]]:
     for act, (column, lane) in canvas.layout.placed:
         if act.do == "border":
-            d = f"M{number(canvas.x(column))} {number(canvas.y(lane) - 5)}l4 5-4 5-4-5z"
+            d = f"M{px(canvas.x(column))} {px(canvas.y(lane) - 5)}l4 5-4 5-4-5z"
             yield d, f"snapshot of epoch {act.epoch} at {act.task}"
 
 
 def _failures(canvas: Canvas) -> Iterator[Markup]:
     for column, lane in canvas.layout.failures:
-        d = f"M{number(canvas.x(column) - 5)} {number(canvas.y(lane) - 5)}l10 10m-10 0l10-10"
+        d = f"M{px(canvas.x(column) - 5)} {px(canvas.y(lane) - 5)}l10 10m-10 0l10-10"
         yield path(d, title=f"{canvas.layout.lanes[lane]} fails")
 
 
@@ -236,14 +236,14 @@ def _recoveries(canvas: Canvas) -> Iterator[Markup]:
     for act, (column, _) in canvas.layout.placed:
         if act.do == "recover":
             x = canvas.x(column)
-            yield path(f"M{number(x)} {number(TOP - 10)}V{number(canvas.bottom)}", title="recovery")
+            yield path(f"M{px(x)} {px(TOP - 10)}V{px(canvas.bottom)}", title="recovery")
             yield text(x, TOP - 12, "↻", "c")
 
 
 def _looks(canvas: Canvas) -> Iterator[tuple[str, str]]:
     looks = [place for act, place in canvas.layout.placed if act.do == "look"]
     for index, (column, _) in enumerate(looks):
-        yield f"M{number(canvas.x(column))} 12l-4-7h8z", f"observation {index}"
+        yield f"M{px(canvas.x(column))} 12l-4-7h8z", f"observation {index}"
 
 
 def _names(canvas: Canvas) -> Iterator[Markup]:
@@ -260,5 +260,5 @@ def _values(canvas: Canvas) -> Iterator[Markup]:
         for place, below in ((message.start, False), (message.end, True)):
             if place is not None and not layout.sources <= place[1] < layout.sources + layout.tasks:
                 x, y = _end(canvas, message, place) if below else (canvas.x(place[0]), canvas.y(place[1]))
-                written.setdefault(round(y) + (14 if below else -6), {})[round(x)] = label(message.value)
-    return (texts(y, values) for y, values in written.items())
+                written.setdefault(round(y) + (14 if below else -6), {})[round(x)] = label_event(message.value)
+    return (text_row(y, values) for y, values in written.items())

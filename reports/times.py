@@ -11,8 +11,8 @@ from attrs import define, field, frozen
 
 from conformance.case import Case
 from conformance.observation import Observations
-from conformance.reports.charts import Spread, spread_of_numbers, spread_of_times
-from conformance.reports.labels import failure_kind
+from conformance.reports.charts import Histogram, draw_number_histogram, draw_time_histogram
+from conformance.reports.labels import classify_failure
 from conformance.reports.timeline import Act
 
 
@@ -55,7 +55,7 @@ def recoveries(case: Case, seen: Observations) -> Iterator[tuple[str, float]]:
         for index in range(fired.before, len(seen.observations)):
             t = seen.observations[index].t
             if t is not None and t >= fired.t and _epochs(seen, index) > before:
-                yield failure_kind(case.failures[fired.failure]), t - fired.t
+                yield classify_failure(case.failures[fired.failure]), t - fired.t
                 break
 
 
@@ -81,26 +81,28 @@ class Times:
     """An engine's distributions, and what is missing of them."""
 
     word: str
-    spreads: tuple[Spread, ...]
+    histograms: tuple[Histogram, ...]
     missing: tuple[str, ...]
 
 
 def times(word: str, samples: Samples) -> Times:
     """What was gathered, drawn."""
-    spreads, missing = [], []
+    histograms, missing = [], []
     if samples.cases:
-        spreads.append(spread_of_times("Time of a case", samples.cases))
+        histograms.append(draw_time_histogram("Time of a case", samples.cases))
     else:
         missing.append("It gives no times, so how long cases and recoveries took is not known.")
-    spreads += [spread_of_times(f"Recovery from a {kind}", each) for kind, each in sorted(samples.recoveries.items())]
+    histograms += [
+        draw_time_histogram(f"Recovery from a {kind}", each) for kind, each in sorted(samples.recoveries.items())
+    ]
     if samples.cases and not samples.recoveries:
         missing.append("It gives no times of failures, so how long recoveries took is not known.")
     if samples.committed:
-        spreads.append(spread_of_numbers("Epochs committed in a case", samples.committed))
+        histograms.append(draw_number_histogram("Epochs committed in a case", samples.committed))
     if samples.in_flight:
-        spreads.append(spread_of_numbers("Epochs in flight at once", samples.in_flight))
+        histograms.append(draw_number_histogram("Epochs in flight at once", samples.in_flight))
     elif not samples.overlapped:
         missing.append("It does not log what its tasks do, so how many epochs were in flight at once is not known.")
     if samples.overlapped:
-        spreads.append(spread_of_numbers("Epochs in a case with the next one in flight", samples.overlapped))
-    return Times(word, tuple(spreads), tuple(missing))
+        histograms.append(draw_number_histogram("Epochs in a case with the next one in flight", samples.overlapped))
+    return Times(word, tuple(histograms), tuple(missing))

@@ -12,7 +12,7 @@ from conformance.model.configuration import RECOVER, Configuration, Message, Rul
 from conformance.model.construction import explain, generations, is_committing, reordered
 from conformance.model.explanation import explains, is_monotonic
 from conformance.model.explore import out_of
-from conformance.model.rules import apply, successor, take
+from conformance.model.rules import apply, labelled_successor, successor
 from conformance.model.snapshot import epoch_of, gce, lcs, out
 from conformance.model.trace import causes, configurations, labels, last, permuted, preserves
 from conformance.model.wellformed import faults
@@ -52,7 +52,7 @@ def check_step(c: Configuration, step: Step, after: Configuration, before_it: Fa
     if step is RECOVER:
         assert after == before_it.lcs
         return
-    actions, same = take(c, step)
+    actions, same = labelled_successor(c, step)
     assert same == after
     assert apply(actions, c.numbers[step.task], c.messages) == (after.numbers[step.task], after.messages)
     epoch = epoch_of(c, step.task)
@@ -69,14 +69,14 @@ def check_independence(c: Configuration, steps: Iterable[Step]) -> None:
     Every causality-preserving permutation is made of such swaps of neighbours, so these pairs in every
     configuration are the lemma.
     """
-    taken = [(step, *take(c, step)) for step in steps]
+    taken = [(step, *labelled_successor(c, step)) for step in steps]
     for (one, actions, after_one), (other, other_actions, after_other) in combinations(taken, 2):
         if one.task == other.task:
             continue
         assert after_one.numbers[other.task] == c.numbers[other.task]
         assert after_other.numbers[one.task] == c.numbers[one.task]
-        assert take(after_one, other) == (other_actions, both := successor(after_other, one))
-        assert take(after_other, one) == (actions, both)
+        assert labelled_successor(after_one, other) == (other_actions, both := successor(after_other, one))
+        assert labelled_successor(after_other, one) == (actions, both)
 
 
 def check_construction(c: Configuration, trace: Trace) -> None:

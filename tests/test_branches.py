@@ -4,11 +4,11 @@ from random import Random
 
 from hypothesis import given
 
-from conformance.branches import MOST_KEYS, found, split
+from conformance.branches import MOST_KEYS, find, split
 from conformance.case import Case, Crash, Graph, Hold, Task
 from conformance.generators import cases
 from conformance.model.configuration import initial
-from conformance.model.execution import Randomly, execution
+from conformance.model.execution import RandomScheduler, execution
 from conformance.model.snapshot import observed
 from conformance.programs import Count, KeyedSum
 
@@ -21,7 +21,7 @@ KEYED = Case(
 
 
 def out(case):
-    *_, (_, last) = execution(initial(case), Randomly(Random(0)))
+    *_, (_, last) = execution(initial(case), RandomScheduler(Random(0)))
     return observed(last)
 
 
@@ -46,7 +46,7 @@ def test_splitting_leaves_no_keyed_sum_and_what_it_makes_is_found_again(case):
     made = split(case)
     assert not any(isinstance(task.program, KeyedSum) for task in made.graph.tasks)
     assert made.inputs == case.inputs
-    assert len(list(found(made.graph))) >= min(1, len(keyed))
+    assert len(list(find(made.graph))) >= min(1, len(keyed))
     if not keyed:
         assert made is case
 
@@ -60,5 +60,5 @@ def test_a_task_with_too_many_keys_stays_what_it_is():
 def test_filters_that_leave_a_remainder_out_are_no_keyed_sum():
     made = split(KEYED)
     fewer = Graph(("a", "b"), made.graph.tasks[:2])
-    assert not list(found(fewer))
-    assert [branches.outputs for branches in found(made.graph)] == [("sums-0", "sums-1")]
+    assert not list(find(fewer))
+    assert [branches.outputs for branches in find(made.graph)] == [("sums-0", "sums-1")]

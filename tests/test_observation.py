@@ -42,7 +42,7 @@ def changed(path, value):
 
 def test_accepts_every_part_of_the_format_and_writes_it_again():
     seen = decode_observations(VALID)
-    seen.fit(CASE, digest(CASE))
+    seen.check_fit(CASE, digest(CASE))
     assert json.loads(json.dumps(encode_observations(seen))) == VALID
 
 
@@ -92,7 +92,7 @@ def test_rejects_what_is_malformed_where_it_stands(path, value, where):
 )
 def test_rejects_observations_that_do_not_fit_the_case(path, value, found):
     with pytest.raises(Malformed) as refused:
-        decode_observations(changed(path, value)).fit(CASE, digest(CASE))
+        decode_observations(changed(path, value)).check_fit(CASE, digest(CASE))
     assert found in refused.value.found
 
 
@@ -108,7 +108,7 @@ def test_what_is_counted_of_a_run_is_a_number_or_not_said(wrong, name, what):
 def test_own_epochs_need_every_source():
     seen = decode_observations(changed(("observations",), [{"streams": {"x": [[1]]}}]) | {"epochs": "own"})
     with pytest.raises(Malformed, match="nothing of a; expected every source"):
-        seen.fit(CASE, digest(CASE))
+        seen.check_fit(CASE, digest(CASE))
 
 
 @given(anything)

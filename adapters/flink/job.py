@@ -91,7 +91,7 @@ class Placed:
 def placed(desk: Desk, job: RunRequest, waits: Mapping[str, Waits], *, parallel: bool) -> Placed:
     """A case as the operators that it becomes. Streams within an operator cannot be tapped."""
     graph = job.case.graph
-    together = list(branches.found(graph)) if parallel else []
+    together = list(branches.find(graph)) if parallel else []
     within = {task.output for each in together for task in each.filters}
     first_of = {each.sums[0].name: each for each in together}
     joined = {name for each in together for name in each.names}

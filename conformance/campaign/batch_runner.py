@@ -1,32 +1,32 @@
-"""The engine's side of a campaign: a thread that does nothing but keep the engine busy."""
+"""Batches of cases that run in the background, and their results in the order of the cases."""
 
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Protocol, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from attrs import frozen
 
 from conformance.adapters.stdio import Stdio
 from conformance.campaign.events import Outcome
-from conformance.campaign.judging import RunVerdict, Submits, outcome
+from conformance.campaign.judging import RunVerdict
 from conformance.campaign.plan import Planned
 from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable
 from conformance.observation import Observations
 
-Answer: TypeAlias = Observations | EngineFailed
 
-
-def answers(engine: Stdio, description: Description, requests: Sequence[RunRequest]) -> Iterator[Answer]:
+def answers(
+    engine: Stdio, description: Description, requests: Sequence[RunRequest]
+) -> Iterator[Observations | EngineFailed]:
     """
-    One answer for each request, in their order: what was observed, or how the engine failed.
+    Run requests on an engine; yield one answer for each, in their order: observations, or how the engine failed.
 
-    An engine that fails is started anew. If it runs one case after the other, it failed on the first that it had not
-    answered. If it runs them at once, which one it was is found out by running those that are left one by one; if none
-    of them fails alone, the first is the error all the same: the engine did fail.
+    An engine that fails is restarted. If it runs one case after the other, it failed on the first unanswered request.
+    If it runs them at once, each unanswered request is run alone to find the one at fault; if none fails alone, the
+    first is the error all the same: the engine did fail.
     """
     waiting = list(requests)
     while waiting:
@@ -35,7 +35,7 @@ def answers(engine: Stdio, description: Description, requests: Sequence[RunReque
                 del waiting[0]
                 yield seen
         except EngineFailed as failed:
-            _start_again(engine, description)
+            _restart(engine, description)
             if description.batch > 1 and len(waiting) > 1:
                 alone = [answer for request in waiting for answer in answers(engine, description, [request])]
                 if not any(isinstance(answer, EngineFailed) for answer in alone):
@@ -46,88 +46,79 @@ def answers(engine: Stdio, description: Description, requests: Sequence[RunReque
             yield failed
 
 
-def _start_again(engine: Stdio, description: Description) -> None:
+def _restart(engine: Stdio, description: Description) -> None:
     try:
         again = engine.start()
     except EngineFailed as error:
         raise EngineUnavailable(f"it failed, and cannot be started again: {error}") from error
     if again != description:
-        raise EngineUnavailable("it failed, and says something else of itself now that it was started again")
+        raise EngineUnavailable("it failed, and describes itself differently after a restart")
 
 
 @frozen
-class Ran:
-    """What was observed of a case, and the verdict that is being reached."""
+class PendingVerdict:
+    """The observations of a run, and its verdict, which may still be computed."""
 
     seen: Observations
-    ruling: Future[tuple[Outcome, RunVerdict]]
+    verdict: Future[tuple[Outcome, RunVerdict]]
+
+
+RunResult: TypeAlias = PendingVerdict | EngineFailed
 
 
 @frozen
-class Dead:
-    """Nothing can be run any more."""
+class _BatchEnded:
+    """The end of a batch. After an error the runner runs nothing else."""
 
-    of: BaseException
-
-
-class Drives(Protocol):
-    """Whoever runs batches of cases, and gives what came of each, in order."""
-
-    def give(self, batch: Sequence[Planned]) -> None:
-        """Another batch, to be run when those before it are done."""
-        ...
-
-    def take(self) -> Ran | EngineFailed:
-        """What came of the next case. Raises what ended the engine for good."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    error: BaseException | None = None
 
 
-class Driver:
+class BatchRunner:
     """
-    Runs batches in the background, and gives what came of each case, in order.
+    Runs batches of cases on threads of its own. Results come in the order of the cases, each as soon as it is there.
 
-    What comes is given to the judge at once, so that the engine goes on while we wait for a verdict.
+    `run_batch` runs one batch; `cancel` makes those that are running end early.
     """
 
-    def __init__(self, engine: Stdio, description: Description, deadline: float, judges: Submits) -> None:
-        self._engine = engine
-        self._description = description
-        self._deadline = deadline
-        self._judges = judges
-        self._batches: SimpleQueue[Sequence[Planned] | None] = SimpleQueue()
-        self._answers: SimpleQueue[Ran | EngineFailed | Dead] = SimpleQueue()
-        self._open = 0
-        self._thread = threading.Thread(target=self._drive, name="engine", daemon=True)
-        self._thread.start()
+    def __init__(
+        self,
+        run_batch: Callable[[Sequence[Planned]], Iterable[RunResult]],
+        *,
+        cancel: Callable[[], None],
+        threads: int = 1,
+    ) -> None:
+        self._run_batch = run_batch
+        self._cancel = cancel
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="batch")
+        self._batches: deque[SimpleQueue[RunResult | _BatchEnded]] = deque()
+        self._failed = False
+        self._missing = 0
 
-    def _drive(self) -> None:
+    def submit(self, batch: Sequence[Planned]) -> None:
+        """Run a batch when a thread is free."""
+        if batch:
+            results: SimpleQueue[RunResult | _BatchEnded] = SimpleQueue()
+            self._missing += len(batch)
+            self._batches.append(results)
+            self._pool.submit(self._run, batch, results)
+
+    def _run(self, batch: Sequence[Planned], results: SimpleQueue[RunResult | _BatchEnded]) -> None:
         try:
-            while (batch := self._batches.get()) is not None:
-                requests = [self._description.suited(planned.request(self._deadline)) for planned in batch]
-                for planned, answer in zip(batch, answers(self._engine, self._description, requests), strict=True):
-                    if isinstance(answer, EngineFailed):
-                        self._answers.put(answer)
-                    else:
-                        self._answers.put(Ran(answer, self._judges.submit(outcome, planned.case, answer)))
-        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits
-            self._answers.put(Dead(error))
+            for result in self._run_batch(batch) if not self._failed else ():
+                results.put(result)
+            results.put(_BatchEnded())
+        except BaseException as error:  # noqa: BLE001 - `next_result` raises it
+            self._failed = True
+            results.put(_BatchEnded(error))
 
-    def give(self, batch: Sequence[Planned]) -> None:
-        self._open += len(batch)
-        self._batches.put(batch)
-
-    def take(self) -> Ran | EngineFailed:
-        answer = self._answers.get()
-        if isinstance(answer, Dead):
-            raise answer.of
-        self._open -= 1
-        return answer
+    def next_result(self) -> RunResult:
+        """Wait for the result of the next case. Raises what ended its batch."""
+        while not isinstance(result := self._batches[0].get(), PendingVerdict | EngineFailed):
+            if result.error is not None:
+                raise result.error
+            self._batches.popleft()
+        self._missing -= 1
+        return result
 
     def __enter__(self) -> Self:
         return self
@@ -135,8 +126,8 @@ class Driver:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """No more batches. What nobody has taken yet, nobody will: it is given up."""
-        self._batches.put(None)
-        if self._open:
-            self._engine.kill()
-        self._thread.join()
+        """Cancel all batches whose results were not taken."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._missing:
+            self._cancel()
+        self._pool.shutdown(wait=True)

@@ -1,56 +1,109 @@
-"""Where a campaign's own work is done: drawing cases, running the model, judging. Here, or on a cluster."""
+"""Where the suite's own work runs: drawing cases, running the model and judging, on this machine or on a cluster."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+import multiprocessing
+import os
+import signal
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Any, ParamSpec, TypeVar
 
 from hypothesis.strategies import SearchStrategy
 
 from conformance.adapters.stdio import Stdio
-from conformance.campaign.batch_runner import Driver, Drives
+from conformance.campaign.batch_runner import BatchRunner, PendingVerdict, RunResult, answers
 from conformance.campaign.events import Began
-from conformance.campaign.judging import Judges, Submits
+from conformance.campaign.judging import outcome
+from conformance.campaign.plan import Planned
 from conformance.campaign.results import Results
+from conformance.errors import EngineFailed
 from conformance.generators.collect import Numbered
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Place(Submits, Protocol):
-    """Somewhere to work. What comes of it is the same everywhere."""
+class Executor(ABC):
+    """Runs and judges batches of cases. Every executor gives the same results."""
 
     @property
-    def at_once(self) -> int:
-        """How many cases are handed over together, for an engine that runs one after the other."""
-        ...
+    @abstractmethod
+    def batch_size(self) -> int:
+        """The number of cases in a batch, for an engine that runs one case after the other."""
 
+    @abstractmethod
     def numbered(self, strategy: SearchStrategy[Any], *, seed: int) -> Numbered[Any]:
-        """The values of a strategy under a seed, drawn there."""
-        ...
+        """Return the values of a strategy under a seed, by number."""
 
-    def each(self, todo: Sequence[Callable[[], T]]) -> list[Future[T]]:
-        """Do many things there, of which none has to be done before another."""
-        ...
+    @abstractmethod
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call a function in the background."""
 
-    def driver(self, engine: Stdio, began: Began, results: Results) -> Drives:
-        """What runs the cases of a campaign."""
-        ...
+    @abstractmethod
+    def submit_all(self, calls: Sequence[Callable[[], T]]) -> list[Future[T]]:
+        """Make many calls in the background, in any order."""
 
+    @abstractmethod
     def close(self) -> None:
-        """End whatever is under way."""
-        ...
+        """Cancel all calls and release all resources."""
+
+    def batch_runner(self, engine: Stdio, began: Began, results: Results) -> BatchRunner:  # noqa: ARG002 - see cluster
+        """
+        Return what runs the batches of a campaign on its engine.
+
+        A run is judged in the background, so that the engine never waits for the judge.
+        """
+
+        def run(batch: Sequence[Planned]) -> Iterator[RunResult]:
+            requests = [began.description.suited(planned.request(began.deadline)) for planned in batch]
+            for planned, answer in zip(batch, answers(engine, began.description, requests), strict=True):
+                if isinstance(answer, EngineFailed):
+                    yield answer
+                else:
+                    yield PendingVerdict(answer, self.submit(outcome, planned.case, answer))
+
+        return BatchRunner(run, cancel=engine.kill)
 
 
-class Here(Judges):
-    """On this machine: a thread that keeps the engine busy, and processes that judge."""
+class LocalExecutor(Executor):
+    """A pool of processes on this machine judges."""
 
-    at_once = 8
+    batch_size = 8
+
+    def __init__(self, processes: int | None = None) -> None:
+        self._pool = ProcessPoolExecutor(
+            processes or max(1, (os.cpu_count() or 2) - 1),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_end_with_parent,
+        )
 
     def numbered(self, strategy: SearchStrategy[Any], *, seed: int) -> Numbered[Any]:
         return Numbered(strategy, seed=seed)
 
-    def each(self, todo: Sequence[Callable[[], T]]) -> list[Future[T]]:
-        return [self.submit(one) for one in todo]
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return self._pool.submit(function, *args, **kwargs)
 
-    def driver(self, engine: Stdio, began: Began, results: Results) -> Drives:  # noqa: ARG002 - others keep more there
-        return Driver(engine, began.description, began.deadline, self)
+    def submit_all(self, calls: Sequence[Callable[[], T]]) -> list[Future[T]]:
+        return [self.submit(call) for call in calls]
+
+    def close(self) -> None:
+        """Kill the processes, also those that are busy."""
+        processes = list((self._pool._processes or {}).values())  # noqa: SLF001 - public from Python 3.14 on
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        self._pool.shutdown(wait=True)
+
+
+def _end_with_parent() -> None:
+    """Exit when the parent process is gone, for any reason. Ctrl-C is handled by the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # noqa: S101 - this runs in a child
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

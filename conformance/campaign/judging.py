@@ -1,12 +1,4 @@
-"""Judging, in processes of its own: an engine never waits for the judge."""
-
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
-from typing import ParamSpec, Protocol, TypeVar
+"""Verdicts on runs: what the judge says of one, and what it counts as in a campaign."""
 
 from attrs import evolve, frozen
 
@@ -17,9 +9,6 @@ from conformance.errors import Malformed
 from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
 from conformance.judge.verdict import Finding
 from conformance.observation import Observations
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 STEPS = 150_000
 """Of the judge's search, for one run: about a second. Not seconds, so that a verdict does not depend on the day."""
@@ -61,7 +50,7 @@ def outcome(case: Case, seen: Observations) -> tuple[Outcome, RunVerdict]:
     is wrong all the same.
     """
     try:
-        seen.fit(case, digest(case))
+        seen.check_fit(case, digest(case))
     except Malformed as refused:
         return "error", RunVerdict("inconclusive", f"what it says it observed is refused: {refused}")
     ruling = rule(case, seen)
@@ -86,46 +75,3 @@ def on_sinks(case: Case, seen: Observations) -> RunVerdict:
         for each in seen.observations
     )
     return rule(case, evolve(seen, observations=observations))
-
-
-class Submits(Protocol):
-    """Somewhere to do something else meanwhile."""
-
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do something there."""
-        ...
-
-
-class Judges:
-    """A few processes that judge."""
-
-    def __init__(self, workers: int | None = None) -> None:
-        self._pool = ProcessPoolExecutor(
-            workers or max(1, (os.cpu_count() or 2) - 1),
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_end_with_parent,
-        )
-
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        return self._pool.submit(function, *args, **kwargs)
-
-    def close(self) -> None:
-        """End them, whatever they are at."""
-        workers = list((self._pool._processes or {}).values())  # noqa: SLF001 - Python 3.14 has a public way
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.kill()
-        self._pool.shutdown(wait=True)
-
-
-def _end_with_parent() -> None:
-    """Ctrl-C is the parent's to handle; and when the parent is gone, however that came, so are we."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # noqa: S101 - this runs in a child
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

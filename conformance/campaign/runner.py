@@ -12,7 +12,7 @@ from time import monotonic
 from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
-from conformance.campaign.batch_runner import Drives, Ran
+from conformance.campaign.batch_runner import BatchRunner, PendingVerdict
 from conformance.campaign.counterexample import best_start, counterexample
 from conformance.campaign.events import (
     GUARANTEES,
@@ -25,7 +25,7 @@ from conformance.campaign.events import (
     Shrunk,
 )
 from conformance.campaign.examine import Bench, examine
-from conformance.campaign.executor import Place
+from conformance.campaign.executor import Executor
 from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import Sensitivity
@@ -50,13 +50,13 @@ class Campaign:
 
     began: Began
     engine: Stdio
-    place: Place
+    executor: Executor
     results: Results
 
     @property
     def plan(self) -> Plan:
         """The cases."""
-        return plan_of(self.began, self.place.numbered)
+        return plan_of(self.began, self.executor.numbered)
 
     @property
     def bench(self) -> Bench:
@@ -66,7 +66,7 @@ class Campaign:
     def go_on(self, tally: Tally) -> Iterator[Event]:
         """What happens from here on. The tally follows, as whoever takes an event adds it."""
         plan = self.plan
-        sensitivity = Sensitivity(plan_of(self.began), self.began.description.capabilities, self.place)
+        sensitivity = Sensitivity(plan_of(self.began), self.began.description.capabilities, self.executor)
         for event in self._run_cases(plan, tally) if tally.gave_up is None else ():
             yield event
             sensitivity.advance()
@@ -84,19 +84,19 @@ class Campaign:
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
         at_once = self.began.description.batch
-        batches = _batches(plan, at_once if at_once > 1 else self.place.at_once, tally)
+        batches = _batches(plan, at_once if at_once > 1 else self.executor.batch_size, tally)
         given: deque[list[Planned]] = deque()
         errors = _errors_at_the_end(tally)
-        with self.place.driver(self.engine, self.began, self.results) as driver:
+        with self.executor.batch_runner(self.engine, self.began, self.results) as runner:
             while True:
                 for batch in islice(batches, AHEAD + 1 - len(given)):
-                    driver.give([planned for planned in batch if not self._beyond(planned)])
+                    runner.submit([planned for planned in batch if not self._beyond(planned)])
                     given.append(batch)
                 if not given:
                     return
                 for planned in given.popleft():
                     try:
-                        judged = self._judged(planned, driver)
+                        judged = self._judged(planned, runner)
                     except EngineUnavailable as gone:
                         yield GaveUp(str(gone))
                         return
@@ -109,31 +109,31 @@ class Campaign:
     def _beyond(self, planned: Planned) -> tuple[str, ...]:
         return self.began.description.capabilities.unsupported(planned.case)
 
-    def _judged(self, planned: Planned, driver: Drives) -> Judged:
+    def _judged(self, planned: Planned, runner: BatchRunner) -> Judged:
         """What came of a case, once it and what was seen of it are on the disk."""
         judged = Judged(planned.index, planned.id, digest(planned.case), "error", sinks_only=planned.sinks_only)
         if beyond := self._beyond(planned):
             self.results.keep(planned.id, planned.case, None)
             return evolve(judged, outcome="unsupported", because=", ".join(beyond))
-        answer = driver.take()
+        answer = runner.next_result()
         if isinstance(answer, EngineFailed):
             self.results.keep(planned.id, planned.case, None)
             return evolve(judged, because=str(answer))
-        return self._ruled(planned, judged, answer)
+        return self._with_verdict(planned, judged, answer)
 
-    def _ruled(self, planned: Planned, judged: Judged, ran: Ran) -> Judged:
-        outcome, ruling = ran.ruling.result()
-        self.results.keep(planned.id, planned.case, ran.seen)
+    def _with_verdict(self, planned: Planned, judged: Judged, run: PendingVerdict) -> Judged:
+        outcome, verdict = run.verdict.result()
+        self.results.keep(planned.id, planned.case, run.seen)
         return evolve(
             judged,
             outcome=outcome,
-            because=ruling.because,
-            epochs=ruling.epochs,
-            fired=len({fired.failure for fired in ran.seen.fired}),
-            guarantee=ruling.guarantee,
-            findings=ruling.findings,
-            overlapped=ran.seen.overlapped,
-            in_flight=ran.seen.in_flight,
+            because=verdict.because,
+            epochs=verdict.epochs,
+            fired=len({fired.failure for fired in run.seen.fired}),
+            guarantee=verdict.guarantee,
+            findings=verdict.findings,
+            overlapped=run.seen.overlapped,
+            in_flight=run.seen.in_flight,
         )
 
     def _examine(self, plan: Plan, tally: Tally) -> Iterator[Examined]:

@@ -15,7 +15,7 @@ from attrs import frozen
 from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, name
 from conformance.adapters.mutants.machine import Machine
 from conformance.campaign.events import Measured
-from conformance.campaign.executor import Place
+from conformance.campaign.executor import Executor
 from conformance.campaign.judging import rule
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
@@ -132,10 +132,10 @@ class Sensitivity:
     One mutant at a time, so that verdicts on the engine do not queue behind them.
     """
 
-    def __init__(self, plan: Plan, can: Capabilities, place: Place) -> None:
+    def __init__(self, plan: Plan, can: Capabilities, executor: Executor) -> None:
         self._plan = plan
         self._can = can
-        self._place = place
+        self._executor = executor
         self._left = list(MUTANTS)
         self._asked: dict[str, Future[tuple[int, bool]]] = {}
 
@@ -143,11 +143,11 @@ class Sensitivity:
         """Try the next mutant, if the one before is done."""
         if self._left and all(future.done() for future in self._asked.values()):
             mutant = self._left.pop(0)
-            self._asked[mutant] = self._place.submit(kills, self._plan, self._can, mutant)
+            self._asked[mutant] = self._executor.submit(kills, self._plan, self._can, mutant)
 
     def measured(self) -> Measured:
         """The figures, once all are done."""
-        asked = self._place.each([partial(kills, self._plan, self._can, mutant) for mutant in self._left])
+        asked = self._executor.submit_all([partial(kills, self._plan, self._can, mutant) for mutant in self._left])
         self._asked |= dict(zip(self._left, asked, strict=True))
         self._left = []
         found = {mutant: future.result() for mutant, future in self._asked.items()}

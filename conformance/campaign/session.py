@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
-from conformance.campaign.executor import Here, Place
+from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.plan import PROFILES, plan_of, versions
 from conformance.campaign.results import JOURNAL, Results, slug
@@ -104,17 +104,19 @@ def running(engine: SubprocessEngine) -> Iterator[Description]:
         engine.stop()
 
 
-def certify(word: str, order: CampaignConfig, folder: Path, place: Callable[[], Place] = Here) -> Iterator[Event]:
+def certify(
+    word: str, order: CampaignConfig, folder: Path, make_executor: Callable[[], Executor] = LocalExecutor
+) -> Iterator[Event]:
     """A campaign on one engine, in a new folder, from its beginning to its end."""
     results = Results(folder)
     engine = SubprocessEngine(word, log=results.log())
     results.make()
     with running(engine) as description:
         results.begin(order.began(word, description, description.capabilities))
-        yield from _to_the_end(results, engine, place())
+        yield from _to_the_end(results, engine, make_executor())
 
 
-def proceed(results: Results, place: Callable[[], Place] = Here) -> Iterator[Event]:
+def proceed(results: Results, make_executor: Callable[[], Executor] = LocalExecutor) -> Iterator[Event]:
     """
     Go on with the campaign in a folder, to its end.
 
@@ -132,22 +134,22 @@ def proceed(results: Results, place: Callable[[], Place] = Here) -> Iterator[Eve
     engine = SubprocessEngine(began.engine, log=results.log())
     with running(engine) as description:
         _check_engine(began, description)
-        yield from _to_the_end(results, engine, place())
+        yield from _to_the_end(results, engine, make_executor())
 
 
-def _to_the_end(results: Results, engine: SubprocessEngine, place: Place) -> Iterator[Event]:
+def _to_the_end(results: Results, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
     """What happened, and what happens now: every event is on the disk before it is given."""
     try:
         with results.journal() as journal:
             tally = Tally.of(journal.events)
             yield from journal.events
             assert tally.began is not None  # noqa: S101 - it was begun
-            for event in Campaign(tally.began, engine, place, results).go_on(tally):
+            for event in Campaign(tally.began, engine, executor, results).go_on(tally):
                 journal.write(event)
                 tally.add(event)
                 yield event
     finally:
-        place.close()
+        executor.close()
 
 
 def _check_suite(began: Began) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 
 from conformance.campaign.certificate import FORMAT, certificate, written
 from conformance.campaign.events import Began, Event, Judged, Outcome
+from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
-from conformance.campaign.judging import Judges, RunVerdict, outcome
+from conformance.campaign.judging import RunVerdict, outcome
 from conformance.campaign.plan import plan_of, versions
 from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, seen_beside
 from conformance.campaign.tally import Tally
@@ -99,7 +100,7 @@ def _plan(began: Began, events: list[Event]) -> Iterator[str]:
 
 def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]:
     """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
-    judges = Judges()
+    executor = LocalExecutor()
     try:
         waiting: list[tuple[Judged, Future[tuple[Outcome, RunVerdict]]]] = []
         for judged in Tally.of(events).judged.values():
@@ -116,10 +117,10 @@ def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]
             if seen is not None and seen.claims != began.description.claims:
                 yield f"{OBSERVATIONS}/{judged.id}.json: not what the engine claimed to be"
             if seen is not None:
-                waiting.append((judged, judges.submit(outcome, case, seen)))
+                waiting.append((judged, executor.submit(outcome, case, seen)))
         for judged, future in waiting:
             again, ruling = future.result()
             if (again, ruling.findings) != (judged.outcome, judged.findings):
                 yield f"{OBSERVATIONS}/{judged.id}.json: judged again it is {again}, and was {judged.outcome}"
     finally:
-        judges.close()
+        executor.close()

@@ -13,18 +13,18 @@ import click
 
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
-from conformance.campaign.executor import Place
+from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
 from conformance.campaign.session import CampaignConfig, begin_together, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import Summary, Tally
+from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
 from conformance.cli.say import say
 from conformance.cli.shown import worst
-from conformance.cli.where import place
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
 from conformance.reports.folder import NoReport, finish, illustrate
@@ -61,14 +61,14 @@ def certify(
     Several engines run the same cases, together with the reference model, and are compared. With --on the model's
     work is done on a Spark cluster: drawing cases, running the reference model and mutants, judging.
     """
-    with place(on) as where:
-        return _certify(engines, out, where, resume=resume, as_json=as_json, asked=asked)
+    with executors(on) as make_executor:
+        return _certify(engines, out, make_executor, resume=resume, as_json=as_json, asked=asked)
 
 
 def _certify(
     engines: tuple[str, ...],
     out: Path | None,
-    where: Callable[[], Place],
+    make_executor: Callable[[], Executor],
     *,
     resume: bool,
     as_json: bool,
@@ -82,10 +82,10 @@ def _certify(
         words = list(engines_in(top))
     places = _resumed(top, engines) if resume else {}
     if not places:
-        places, campaigns = _begun(top, words, _order(settings, asked), where)
+        places, campaigns = _begun(top, words, _order(settings, asked), make_executor)
     else:
         _refuse_changes(places, asked)
-        campaigns = {word: proceed(Results(folder), where) for word, folder in places.items()}
+        campaigns = {word: proceed(Results(folder), make_executor) for word, folder in places.items()}
     try:
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
@@ -192,13 +192,13 @@ def _began(folder: Path) -> Began:
 
 
 def _begun(
-    top: Path, words: list[str], order: CampaignConfig, where: Callable[[], Place]
+    top: Path, words: list[str], order: CampaignConfig, make_executor: Callable[[], Executor]
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """A new campaign: the folder of each engine, and what will happen."""
     if not words:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(words) == 1:
-        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, where)}
+        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, make_executor)}
     words += [REFERENCE] if REFERENCE not in words else []
     places = {word: top / slug(word) for word in words}
     if len(set(places.values())) < len(places):
@@ -213,7 +213,7 @@ def _begun(
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     begin_together(order, places)
-    return places, {word: proceed(Results(folder), where) for word, folder in places.items()}
+    return places, {word: proceed(Results(folder), make_executor) for word, folder in places.items()}
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:

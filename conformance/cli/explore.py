@@ -9,9 +9,9 @@ import attrs
 import click
 
 from conformance.case import Case
+from conformance.cli.executors import run_all
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.pace import Pace
-from conformance.cli.where import each
 from conformance.codec import read_case
 from conformance.errors import OutOfBudget
 from conformance.model.explore import Visitor
@@ -56,9 +56,9 @@ def explore(
     """
     read = [read_case(file) for file in cases]
     visit = _Progress() if on is None else None
-    todo = [partial(explored, case, failures, visit, reduced=not every_interleaving, most=most) for case in read]
+    calls = [partial(explored, case, failures, visit, reduced=not every_interleaving, most=most) for case in read]
     pace, codes = Pace(), []
-    for number, (file, found) in enumerate(zip(cases, each(todo, on), strict=True), start=1):
+    for number, (file, found) in enumerate(zip(cases, run_all(calls, on), strict=True), start=1):
         codes.append(found.code)
         several = f"{file}: " if len(cases) > 1 else ""
         if found.unknown:

@@ -7,9 +7,9 @@ import attrs
 import click
 
 from conformance.campaign.sensitivity import Killed, Spared, trials
+from conformance.cli.executors import run_all
 from conformance.cli.options import as_json, on
 from conformance.cli.pace import Pace
-from conformance.cli.where import each
 
 
 @click.command()
@@ -28,7 +28,7 @@ def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, a
     found = []
     pace = Pace()
     todo = trials(number=number, runs=runs, seed=seed)
-    for index, result in enumerate(each(todo, on), start=1):
+    for index, result in enumerate(run_all(todo, on), start=1):
         found.append(result)
         if as_json:
             click.echo(json.dumps(attrs.asdict(result)))

@@ -76,7 +76,7 @@ def observe(made: Engine, request: RunRequest) -> Observations:
             raise Unsupported(f"it does not support {', '.join(beyond)}")
         (seen,) = made.run([description.suited(request)])
         try:
-            seen.fit(request.case, digest(request.case))
+            seen.check_fit(request.case, digest(request.case))
         except Malformed as refused:
             raise EngineFailed(f"what it says it observed is refused: {refused}") from refused
         return seen

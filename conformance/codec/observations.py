@@ -19,7 +19,7 @@ def read_observations(path: Path, case: Case) -> Observations:
 
     def of_this_case(value: object) -> Observations:
         seen = decode_observations(value)
-        seen.fit(case, digest(case))
+        seen.check_fit(case, digest(case))
         return seen
 
     return read(path, of_this_case)

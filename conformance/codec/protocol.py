@@ -29,7 +29,7 @@ KILLS = [f"kill:{target}" for target in TARGETS] + [f"kill:{target}:{phase}" for
 
 
 @frozen
-class Shown:
+class ObservationAnswer:
     """An observation of case `id`."""
 
     id: int
@@ -37,7 +37,7 @@ class Shown:
 
 
 @frozen
-class Happened:
+class FiredAnswer:
     """A failure of case `id` has fired."""
 
     id: int
@@ -47,7 +47,7 @@ class Happened:
 
 
 @frozen
-class Ended:
+class EndAnswer:
     """Case `id` is over."""
 
     id: int
@@ -58,7 +58,7 @@ class Ended:
     in_flight: int | None = None
 
 
-Answer: TypeAlias = Shown | Happened | Ended
+Answer: TypeAlias = ObservationAnswer | FiredAnswer | EndAnswer
 
 
 def encode_run(id_: int, request: RunRequest) -> dict[str, Any]:
@@ -174,16 +174,16 @@ def decode_answer(value: object) -> Answer:
     if type(id_) is not int:
         raise Malformed(quote(id_) if id_ is not None else "no id", "the id of a case it was given", path=("id",))
     if "streams" in fields:
-        return Shown(id_, decode_observation(fields))
+        return ObservationAnswer(id_, decode_observation(fields))
     if "fired" in fields:
         found = Fired(fields.pop("fired"), 0, **fields_of(fields, required=(), optional=("evidence", "t")))
-        return Happened(id_, found.failure, found.evidence, found.t)
+        return FiredAnswer(id_, found.failure, found.evidence, found.t)
     given = fields_of(fields, required=("end",), optional=("message", "log", "overlapped", "in_flight"))
     if given["end"] not in ENDS:
         raise Malformed(quote(given["end"]), "one of " + ", ".join(ENDS), path=("end",))
     with inside("log"):
         given["log"] = list_of(itself, given.get("log", []))
-    return Ended(id_, **given)
+    return EndAnswer(id_, **given)
 
 
 def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """
-Is what an engine let us observe explained by a failure-free execution of the model?
+Decide whether a failure-free execution of the model explains what an engine let us observe.
 
-The entry is `judge(case, observations)`; what it answers is in `verdict`.
+The entry is `judge(case, observations)`, in `judge.judge`; its answers are the classes of `judge.verdict`.
 """
 
 from conformance.judge.budget import Budget

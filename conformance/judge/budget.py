@@ -1,4 +1,4 @@
-"""How long the judge looks before it says that it does not know."""
+"""How long the judge searches before it says that it does not know."""
 
 from time import monotonic
 
@@ -6,8 +6,8 @@ from attrs import define, field
 
 from conformance.errors import OutOfBudget
 
-GLANCE = 1024
-"""The clock is looked at once in so many steps."""
+CLOCK_INTERVAL = 1024
+"""The clock is read once in so many steps."""
 
 
 @define
@@ -20,11 +20,11 @@ class Budget:
     _spent: int = field(default=0, init=False)
 
     def spend(self, steps: int = 1) -> None:
-        """Note that work was done."""
-        before = self._spent // GLANCE
+        """Count work that was done; raise `OutOfBudget` once there was too much of it."""
+        before = self._spent // CLOCK_INTERVAL
         self._spent += steps
         if self._spent > self.steps:
             raise OutOfBudget(f"the search was given {self.steps:,} steps, and they are used up")
-        glance = self.seconds is not None and before != self._spent // GLANCE
-        if glance and monotonic() - self._started > (self.seconds or 0):
+        is_due = self.seconds is not None and before != self._spent // CLOCK_INTERVAL
+        if is_due and monotonic() - self._started > (self.seconds or 0):
             raise OutOfBudget(f"the search was given {self.seconds:g} seconds, and they are over")

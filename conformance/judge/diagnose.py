@@ -1,12 +1,12 @@
 """
-What went wrong, in a user's words.
+Diagnoses: what went wrong, in a user's words.
 
 The judge proves that no execution explains an output; a diagnosis is our best guess at why, and changes no verdict. It
 asks in turn: would it be right had the task taken events of the next epoch? does the output account for events more
 than once, or not at all? for the right ones in a wrong order? If none of these, the state must have been wrong.
 
 Events that were taken early do not come again, unless the epoch they belong to is played once more after a failure:
-then they are counted twice, which is another promise broken, and another finding.
+then they are counted twice, which breaks another guarantee, and is another finding.
 """
 
 from collections import Counter
@@ -17,18 +17,18 @@ from typing import Any, TypeAlias
 from conformance.case import Graph
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
-from conformance.judge.explain import Seen, Unexplained
+from conformance.judge.explain import StreamSegments, Unexplained
 from conformance.judge.ordering import Segment
-from conformance.judge.search import Furthest, Piece, Search, Tagged
+from conformance.judge.search import Furthest, Search, SearchTask, Tagged
 from conformance.judge.tokens import read
 from conformance.judge.verdict import QUOTED, Diagnosis, Finding
 from conformance.programs import Count, Digest, Event, Program, Sum
 
-FAR = 6
-"""Up to so many events of the next epoch that a task took early are found in every way in which it can have done so."""
+MOST_CHOICES = 6
+"""Up to so many events taken early, every choice of them is tried by itself; more are searched for in one go."""
 
 STEPS, MORE_STEPS = 2_000, 50_000
-"""Of the search: for one such way, and for whatever more was taken."""
+"""The search's budget: for one such choice, and for the search in one go."""
 
 _MEANING: dict[str, str] = {
     "misaligned": "It would be right had `{task}` taken events of epoch {next} before the border of epoch {epoch}.",
@@ -40,15 +40,17 @@ _MEANING: dict[str, str] = {
 }
 
 
-def diagnose(seen: Seen, found: Unexplained, shown_by: Callable[[int], int], *, aligned: bool) -> list[Finding]:
+def diagnose(
+    segments: StreamSegments, found: Unexplained, shown_by: Callable[[int], int], *, aligned: bool
+) -> list[Finding]:
     """
-    The findings for an output that no execution explains: what is wrong with it and, perhaps, with what follows.
+    Find out what is wrong with an output that no execution explains and, perhaps, with the epoch after it.
 
-    `shown_by` is the first observation that shows an epoch of it.
+    `shown_by` gives the first observation that shows an epoch of it.
     """
-    shown = seen[found.stream][found.epoch - 1] or ()
-    inputs = [seen[stream][found.epoch - 1] for stream in found.task.inputs]
-    early = list(_taken_early(seen, found, shown)) if aligned else []
+    shown = segments[found.stream][found.epoch - 1] or ()
+    inputs = [segments[stream][found.epoch - 1] for stream in found.task.inputs]
+    early = list(_taken_early(segments, found, shown)) if aligned else []
     diagnosis = "misaligned" if early else _diagnosis(found, shown, inputs)
     finding = Finding(
         diagnosis=diagnosis,
@@ -60,16 +62,16 @@ def diagnose(seen: Seen, found: Unexplained, shown_by: Callable[[int], int], *, 
         expected=found.expected,
         observed=shown[found.position :][:QUOTED],
     )
-    return [finding, *_counted_again(seen, found, early, shown_by)]
+    return [finding, *_counted_again(segments, found, early, shown_by)]
 
 
-def determined(graph: Graph, seen: Seen) -> Seen:
+def add_determined_streams(graph: Graph, segments: StreamSegments) -> StreamSegments:
     """
-    With the streams that nobody saw and that can have carried one thing only: a task with one input has no choice.
+    Add unobserved streams whose content is determined: a single-input task has one possible output.
 
-    That is so where snapshots are aligned; otherwise the epochs in which it comes are a choice, too.
+    That is so where snapshots are aligned; otherwise the epoch in which an event is taken is a choice, too.
     """
-    known = dict(seen)
+    known = dict(segments)
     for task in graph.in_order:
         given = known[task.inputs[0]]
         if len(task.inputs) > 1 or None in given or any(shown is not None for shown in known[task.output]):
@@ -87,13 +89,13 @@ def determined(graph: Graph, seen: Seen) -> Seen:
 
 def _where(found: Unexplained, shown: Segment) -> str:
     place = f"Epoch {found.epoch} of `{found.stream}`"
-    there = (
+    shows = (
         f"shows {_value(shown[found.position])} at position {found.position}"
         if found.position < len(shown)
         else (f"ends after {len(shown)} events")
     )
     could = [_value(each) for each in found.expected[:QUOTED]] or ["nothing more"]
-    return f"{place} {there}, where `{found.task.name}` could have shown {' or '.join(could)}."
+    return f"{place} {shows}, where `{found.task.name}` could have shown {' or '.join(could)}."
 
 
 def _inputs(found: Unexplained, inputs: Sequence[Segment | None]) -> str:
@@ -123,31 +125,32 @@ Early: TypeAlias = tuple[tuple[int, ...], Any]
 """How many events of the next epoch were taken of each input, and the state that this leaves."""
 
 
-def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Early]:
+def _taken_early(segments: StreamSegments, found: Unexplained, shown: Segment) -> Iterator[Early]:
     """
-    How the output is right if events of the next epoch count too: as few of them as will do, or, where that is more
-    than can be tried one by one, any number.
+    Find how the output is right if events of the next epoch count too.
+
+    As few of them as will do; or, where these are too many to try one by one, any number.
     """
     task, epoch = found.task, found.epoch
-    if len(task.inputs) < 2 or epoch >= len(seen[found.stream]):  # noqa: PLR2004 - one input has nobody to overtake
+    if len(task.inputs) < 2 or epoch >= len(segments[found.stream]):  # noqa: PLR2004 - one input overtakes none
         return
-    both = [(seen[stream][epoch - 1], seen[stream][epoch]) for stream in task.inputs]
+    both = [(segments[stream][epoch - 1], segments[stream][epoch]) for stream in task.inputs]
     if any(now is None or then is None for now, then in both):
         return
     most = [len(then or ()) for _, then in both]
-    is_open = sum(most) > FAR
-    for early in range(1, min(sum(most), FAR) + 1):
+    is_open = sum(most) > MOST_CHOICES
+    for early in range(1, min(sum(most), MOST_CHOICES) + 1):
         is_right = False
         for choice in _splits(early, most):
             inputs = [(*(now or ()), *(then or ())[:taken]) for (now, then), taken in zip(both, choice, strict=True)]
             try:
-                left = _left_by(found, found.state, inputs, shown)
+                end = _end_states(found, found.state, inputs, shown)
             except OutOfBudget:
                 is_open = True
                 continue
-            if left:
+            if end:
                 is_right = True
-                yield choice, left[0]
+                yield choice, end[0]
         if is_right:
             return
     if not is_open:
@@ -156,51 +159,52 @@ def _taken_early(seen: Seen, found: Unexplained, shown: Segment) -> Iterator[Ear
         yield from _taken_far_ahead(found, [(now or (), then or ()) for now, then in both], shown)
 
 
-def _left_by(found: Unexplained, state: Any, inputs: Sequence[Segment], shown: Segment) -> tuple[Any, ...]:
-    """The state that the task is left in by some order of these inputs that shows this; none, if none does."""
+def _end_states(found: Unexplained, state: Any, inputs: Sequence[Segment], shown: Segment) -> tuple[Any, ...]:
+    """Find the state after some order of these inputs that shows this; empty, if no order does."""
     tagged = [[(1, event) for event in events] for events in inputs]
-    way = next(Search([_piece(found, tagged, shown)], 1, Budget(steps=STEPS), Furthest()).ways((state,)), None)
-    return () if way is None else way.states
+    search = Search([_search_task(found, tagged, shown)], 1, Budget(steps=STEPS), Furthest())
+    ordering = next(search.orderings((state,)), None)
+    return () if ordering is None else ordering.states
 
 
 def _taken_far_ahead(found: Unexplained, both: Sequence[tuple[Segment, Segment]], shown: Segment) -> Iterator[Early]:
-    """How the output is right if any number of events of the next epoch count too: one way for each state it leaves."""
+    """Find how the output is right if any number of events of the next epoch count too, once for each end state."""
     tagged = [[*((1, event) for event in now), *((2, event) for event in then)] for now, then in both]
-    search = Search([_piece(found, tagged, shown)], 1, Budget(steps=MORE_STEPS), Furthest(), early=True)
-    for way in search.ways((found.state,)):
-        taken = Counter(way.orders[0][0])
-        yield tuple(taken[which] - len(now) for which, (now, _) in enumerate(both)), way.states[0]
+    search = Search([_search_task(found, tagged, shown)], 1, Budget(steps=MORE_STEPS), Furthest(), early=True)
+    for ordering in search.orderings((found.state,)):
+        taken = Counter(ordering.orders[0][0])
+        yield tuple(taken[port] - len(now) for port, (now, _) in enumerate(both)), ordering.states[0]
 
 
-def _piece(found: Unexplained, tagged: Sequence[Sequence[Tagged]], shown: Segment) -> Piece:
-    """The task, all by itself, in the one epoch that it shows this in."""
+def _search_task(found: Unexplained, tagged: Sequence[Sequence[Tagged]], shown: Segment) -> SearchTask:
+    """Prepare the task for a search by itself, in the one epoch in which it shows this."""
     program = found.task.program
-    return Piece(found.task.name, program, tuple(map(tuple, tagged)), shown, (len(shown),), hidden=False)
+    return SearchTask(found.task.name, program, tuple(map(tuple, tagged)), shown, (len(shown),), hidden=False)
 
 
 def _counted_again(
-    seen: Seen, found: Unexplained, early: Sequence[Early], shown_by: Callable[[int], int]
+    segments: StreamSegments, found: Unexplained, early: Sequence[Early], shown_by: Callable[[int], int]
 ) -> list[Finding]:
     """
-    The finding for an epoch that is right only if what was taken early of it is taken once more.
+    Find out whether the next epoch is right only if its events that were taken early are taken once more.
 
-    If it is right with what is left of it, too, nothing is said.
+    There is no finding if it is right without them, too.
     """
-    shown = seen[found.stream][found.epoch] if early else None
+    shown = segments[found.stream][found.epoch] if early else None
     if shown is None:
         return []
-    inputs = [seen[stream][found.epoch] or () for stream in found.task.inputs]
+    inputs = [segments[stream][found.epoch] or () for stream in found.task.inputs]
     try:
         for choice, state in early:
-            left = [events[taken:] for events, taken in zip(inputs, choice, strict=True)]
-            if _left_by(found, state, left, shown):
+            remaining = [events[taken:] for events, taken in zip(inputs, choice, strict=True)]
+            if _end_states(found, state, remaining, shown):
                 return []
-        again = next((choice for choice, state in early if _left_by(found, state, inputs, shown)), None)
+        repeated = next((choice for choice, state in early if _end_states(found, state, inputs, shown)), None)
     except OutOfBudget:
         return []
-    if again is None:
+    if repeated is None:
         return []
-    events = [_value(each) for taken, some in zip(again, inputs, strict=True) for each in some[:taken]]
+    events = [_value(each) for taken, some in zip(repeated, inputs, strict=True) for each in some[:taken]]
     where = (
         f"Epoch {found.epoch + 1} of `{found.stream}` counts {_listed(events)} again, after epoch {found.epoch} did."
     )
@@ -214,7 +218,7 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _splits(total: int, most: Sequence[int]) -> list[tuple[int, ...]]:
-    """The ways to take so many events from inputs that have so many."""
+    """List the choices of `total` events from inputs that have `most` each."""
     if not most:
         return [()] if total == 0 else []
     return [(n, *rest) for n in range(min(total, most[0]) + 1) for rest in _splits(total - n, most[1:])]
@@ -224,8 +228,9 @@ def _accounts(
     program: Program[Any], state: Any, inputs: Sequence[Segment], shown: Segment
 ) -> tuple[list[object], list[object]]:
     """
-    What should be accounted for, and what is: events, where the output tells which they were, and outputs otherwise.
+    Return what should be accounted for, and what is.
 
+    These are events, where the output tells which they were, and outputs otherwise.
     The outputs that should be there are those of the inputs one after the other; for programs that end up here the
     order changes little about how many there are.
     """
@@ -242,7 +247,7 @@ def _accounts(
 
 
 def _counted(state: int, shown: Segment) -> list[object]:
-    """What a count accounts for: an event for each step up; a step of another size is a state it cannot have had."""
+    """Return what a count accounts for: an event for each step up; any other step is a state it cannot have had."""
     counted: list[object] = []
     for each in shown:
         if isinstance(each, int):
@@ -254,7 +259,7 @@ def _counted(state: int, shown: Segment) -> list[object]:
 
 
 def compare(wanted: Sequence[object], found: Sequence[object]) -> Diagnosis:
-    """What happened to a sequence on its way: more, fewer, the same in another order, or something else altogether."""
+    """Compare what should be there with what is: more, fewer, the same in another order, or something else."""
     missing, extra = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
     if not missing and not extra:
         return "reordered"

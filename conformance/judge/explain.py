@@ -1,10 +1,10 @@
 """
-Is what was seen in the end the result of some failure-free execution?
+Explain the last observation: find a failure-free execution that results in it.
 
 Because borders align, the question splits. A task's output in an epoch depends on its inputs in that epoch and on the
 state it had at the epoch's start, and on nothing else; and any choice of an order of inputs for each task and epoch is
 a failure-free execution (run the epochs one after the other, in each the tasks in topological order). So tasks whose
-inputs and outputs were all observed can be judged one by one; tasks that share a stream nobody observed are judged
+inputs and outputs were all observed can be judged one by one; tasks that share an unobserved stream are judged
 together. What one epoch leaves to the next is the states, and if several are possible, each is tried.
 
 Unaligned, the same holds for whole streams instead of epochs, with the bound that `search.Search` keeps: an event is
@@ -22,12 +22,12 @@ from attrs import define, field, frozen
 from conformance.case import Graph, Task
 from conformance.judge.budget import Budget
 from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
-from conformance.judge.search import Found, Furthest, Piece, Search, Tagged
-from conformance.judge.task import ways
+from conformance.judge.search import Furthest, JointOrdering, Search, SearchTask, Tagged
+from conformance.judge.task import find_ordering
 from conformance.programs import Event
 
-Seen: TypeAlias = Mapping[str, Sequence[Segment | None]]
-"""For each stream and epoch what was seen; None where nothing was, for a stream or an epoch that was not observed."""
+StreamSegments: TypeAlias = Mapping[str, Sequence[Segment | None]]
+"""For each stream and epoch its observed events; None for a stream or an epoch that was not observed."""
 
 Orders: TypeAlias = dict[str, tuple[tuple[int, ...], ...]]
 """For each task and epoch the order in which it took its inputs, by their numbers."""
@@ -36,8 +36,10 @@ Orders: TypeAlias = dict[str, tuple[tuple[int, ...], ...]]
 @frozen
 class Unexplained:
     """
-    No execution shows this: the first place in the furthest attempt, what could have stood there, and the state that
-    the task had at the start of the epoch in that attempt.
+    An output that no execution shows.
+
+    It is given by the first wrong place in the furthest attempt, what could have stood there, and the state that the
+    task had at the start of the epoch in that attempt.
     """
 
     task: Task
@@ -49,18 +51,25 @@ class Unexplained:
 
 
 def explain(
-    graph: Graph, seen: Seen, epochs: int, budget: Budget, *, aligned: bool, complete: bool, last: int | None = None
+    graph: Graph,
+    segments: StreamSegments,
+    epochs: int,
+    budget: Budget,
+    *,
+    aligned: bool,
+    complete: bool,
+    last: int | None = None,
 ) -> Orders | list[Unexplained]:
     """
-    Orders for every task that explain all of it; or for each part of the graph that has none, where it fails.
+    Find orders for every task that explain all of it; or say of each group of tasks that has none where it fails.
 
     `complete` says that everything was observed to the end; `last` which epoch is the last of the input, where that is
     known in advance.
     """
     orders: Orders = {}
     unexplained = []
-    for part in parts(graph, seen):
-        answer = Part(part, seen, epochs, budget, aligned, complete, last).solve()
+    for tasks in task_groups(graph, segments):
+        answer = TaskGroup(tasks, segments, epochs, budget, aligned, complete, last).solve()
         if isinstance(answer, Unexplained):
             unexplained.append(answer)
         else:
@@ -68,11 +77,11 @@ def explain(
     return unexplained or orders
 
 
-def parts(graph: Graph, seen: Seen) -> list[list[Task]]:
-    """The tasks, in topological order, in groups that share streams which were not observed throughout."""
+def task_groups(graph: Graph, segments: StreamSegments) -> list[list[Task]]:
+    """Group the tasks, in topological order, by the streams they share that were not observed throughout."""
     groups: list[list[Task]] = []
     for task in graph.in_order:
-        reads = {stream for stream in task.inputs if None in seen[stream]}
+        reads = {stream for stream in task.inputs if None in segments[stream]}
         joined = [task]
         rest = []
         for group in groups:
@@ -86,11 +95,11 @@ def parts(graph: Graph, seen: Seen) -> list[list[Task]]:
 
 
 @define
-class Part:
-    """Tasks that are judged together, over epochs that count from 1, from the states they `start` in."""
+class TaskGroup:
+    """The tasks that are judged together, over epochs that count from 1, from the states they `start` in."""
 
     tasks: list[Task]
-    seen: Seen
+    segments: StreamSegments
     epochs: int
     budget: Budget
     aligned: bool
@@ -100,13 +109,13 @@ class Part:
     furthest: tuple[int, Furthest, tuple[Any, ...]] = field(factory=lambda: (0, Furthest(), ()), init=False)
 
     def solve(self) -> Orders | Unexplained:
-        """Epoch by epoch, going back to another way through an earlier one where a later one cannot be explained."""
+        """Explain epoch by epoch; where one has no ordering, go back to another ordering of an earlier one."""
         start = self.start or tuple(task.program.initial for task in self.tasks)
         if not self.aligned:
             return self._solve_unaligned(start)
         hopeless: set[tuple[int, tuple[Any, ...]]] = set()
-        pending = [self._ways(1, start)]
-        path: list[Found] = []
+        pending = [self._orderings(1, start)]
+        path: list[JointOrdering] = []
         while pending:
             found = next(pending[-1], None)
             epoch = len(pending)
@@ -118,70 +127,73 @@ class Part:
                 path.append(found)
                 if epoch == self.epochs:
                     return self._orders(path)
-                pending.append(self._ways(epoch + 1, found.states))
+                pending.append(self._orderings(epoch + 1, found.states))
         return self._unexplained() if self.epochs else {task.name: () for task in self.tasks}
 
-    def _ways(self, epoch: int, states: tuple[Any, ...]) -> Iterator[Found]:
+    def _orderings(self, epoch: int, states: tuple[Any, ...]) -> Iterator[JointOrdering]:
         if epoch > self.epochs:
             return
         furthest = Furthest()
-        pieces = [self._piece(task, [epoch]) for task in self.tasks]
-        if (short := self._short_cut(pieces, states)) is not None:
+        tasks = [self._search_task(task, [epoch]) for task in self.tasks]
+        if (short := self._short_cut(tasks, states)) is not None:
             if isinstance(short, Ordering):
-                yield Found(((short.order,),), (short.state,))
+                yield JointOrdering(((short.order,),), (short.state,))
                 return
             furthest.note(short.position, 0, short.position, short.expected)
             furthest.expected.update(short.expected)
         else:
-            yield from Search(pieces, 1, self.budget, furthest).ways(states)
+            yield from Search(tasks, 1, self.budget, furthest).orderings(states)
         if furthest.score >= 0 and (epoch, furthest.score) > (self.furthest[0], self.furthest[1].score):
             self.furthest = (epoch, furthest, states)
 
-    def _short_cut(self, pieces: Sequence[Piece], states: tuple[Any, ...]) -> Ordering | NoOrdering | None:
-        (piece, *others) = pieces
-        if others or piece.hidden:
+    def _short_cut(self, tasks: Sequence[SearchTask], states: tuple[Any, ...]) -> Ordering | NoOrdering | None:
+        (task, *others) = tasks
+        if others or task.hidden:
             return None
-        inputs = [tuple(event for _, event in events) for events in piece.inputs if not isinstance(events, int)]
-        self.budget.spend(len(piece.output) + 1)
-        return ways(piece.program, states[0], inputs, piece.output)
+        inputs = [tuple(event for _, event in events) for events in task.inputs if not isinstance(events, int)]
+        self.budget.spend(len(task.output) + 1)
+        return find_ordering(task.program, states[0], inputs, task.output)
 
-    def _piece(self, task: Task, epochs: Sequence[int]) -> Piece:
+    def _search_task(self, task: Task, epochs: Sequence[int]) -> SearchTask:
         """
-        A task over these epochs, which count from 1 within the search.
+        Prepare a task for the search over these epochs, which count from 1 there.
 
-        Whose output was observed to the last epoch of the input has passed the last border, whatever else is missing.
+        A task whose output was observed to the last epoch of the input has passed the last border, even if other
+        streams are not complete.
         """
-        makers = {each.output: number for number, each in enumerate(self.tasks)}
+        producers = {each.output: number for number, each in enumerate(self.tasks)}
         inputs: list[tuple[Tagged, ...] | int] = []
         for stream in task.inputs:
-            segments = [self.seen[stream][epoch - 1] for epoch in epochs]
+            segments = [self.segments[stream][epoch - 1] for epoch in epochs]
             if any(segment is None for segment in segments):
-                inputs.append(makers[stream])
+                inputs.append(producers[stream])
             else:
                 inputs.append(tuple((n, each) for n, segment in enumerate(segments, 1) for each in segment or ()))
-        shown = list(takewhile(lambda segment: segment is not None, (self.seen[task.output][e - 1] for e in epochs)))
+        shown = list(
+            takewhile(lambda segment: segment is not None, (self.segments[task.output][e - 1] for e in epochs))
+        )
         output = tuple(each for segment in shown for each in segment or ())
         ends = tuple(accumulate(len(segment or ()) for segment in shown))
         hidden = len(ends) < len(epochs)
         finishes = self.complete or (self.last is not None and not hidden and self.epochs == self.last)
-        return Piece(task.name, task.program, tuple(inputs), output, ends, hidden, finishes)
+        return SearchTask(task.name, task.program, tuple(inputs), output, ends, hidden, finishes)
 
     def _solve_unaligned(self, start: tuple[Any, ...]) -> Orders | Unexplained:
         furthest = Furthest()
-        pieces = [self._piece(task, range(1, self.epochs + 1)) for task in self.tasks]
-        search = Search(pieces, self.epochs, self.budget, furthest, aligned=False)
-        for found in search.ways(start):
+        tasks = [self._search_task(task, range(1, self.epochs + 1)) for task in self.tasks]
+        search = Search(tasks, self.epochs, self.budget, furthest, aligned=False)
+        for found in search.orderings(start):
             return {task.name: order for task, order in zip(self.tasks, found.orders, strict=True)}
-        task, ends = self.tasks[furthest.piece], pieces[furthest.piece].ends
+        task, ends = self.tasks[furthest.task], tasks[furthest.task].ends
         epoch = next((n for n, end in enumerate(ends, start=1) if furthest.position < end), self.epochs)
         before = ends[epoch - 2] if epoch > 1 else 0
         expected = in_order(furthest.expected)
-        return Unexplained(task, task.output, epoch, furthest.position - before, expected, start[furthest.piece])
+        return Unexplained(task, task.output, epoch, furthest.position - before, expected, start[furthest.task])
 
-    def _orders(self, path: Sequence[Found]) -> Orders:
+    def _orders(self, path: Sequence[JointOrdering]) -> Orders:
         return {task.name: tuple(found.orders[number][0] for found in path) for number, task in enumerate(self.tasks)}
 
     def _unexplained(self) -> Unexplained:
         epoch, furthest, states = self.furthest
-        task, state = self.tasks[furthest.piece], states[furthest.piece]
+        task, state = self.tasks[furthest.task], states[furthest.task]
         return Unexplained(task, task.output, epoch, furthest.position, in_order(furthest.expected), state)

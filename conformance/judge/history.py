@@ -1,7 +1,4 @@
-"""
-What can be said of observations by looking at them in order: nothing may be taken back, shown before its time, or
-shown of one stream and not of another.
-"""
+"""Consistency of observations with each other: a committed epoch is shown whole, for good, by all streams at once."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,7 +10,7 @@ from conformance.observation import Observation, Observations
 
 
 def findings(case: Case, seen: Observations) -> Iterator[Finding]:
-    """The first of each kind and stream."""
+    """Find what contradicts that: the first finding of each diagnosis and stream."""
     told: set[tuple[str, str | None]] = set()
     for finding in _all(case, seen):
         if (finding.diagnosis, finding.stream) not in told:

@@ -1,10 +1,14 @@
 """
 The judge: (Case, Observations) to a verdict.
 
-An engine conforms iff one failure-free execution of the model explains every observation, monotonically. The parts of
-that: the observations are consistent with each other (`history`); the sources show the recorded input; the last
-observation is explained by an execution (`explain`), and then so is every earlier one, as a prefix of it; every epoch
-is there (`progress`). What conforms is proven by replaying that execution (`witness`).
+An engine conforms iff one failure-free execution of the model explains every observation, monotonically. That is
+decided in four parts: the observations are consistent with each other (`history`); the sources show the recorded input;
+the last observation is explained by an execution (`explain`), and then so is every earlier one, as a prefix of it;
+every epoch is there (`progress`). What conforms is proven by replaying that execution (`witness`); what does not is
+described in a user's words (`diagnose`).
+
+`judge` is the entry. `decide` is the same with the explanation and the proof left to the caller: the pipeline uses it
+for datasets that do not fit into one process.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +22,8 @@ from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
 from conformance.judge import history, progress
 from conformance.judge.budget import Budget
-from conformance.judge.diagnose import compare, determined, diagnose
-from conformance.judge.explain import Orders, Seen, explain
+from conformance.judge.diagnose import compare, add_determined_streams, diagnose
+from conformance.judge.explain import Orders, StreamSegments, explain
 from conformance.judge.sequences import agreement, joined
 from conformance.judge.verdict import (
     QUOTED,
@@ -41,14 +45,14 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdict:
     """
-    Whether what was seen is explained by a failure-free execution of the case.
+    Decide whether what was seen is explained by a failure-free execution of the case.
 
     A stall is a finding of its own, beside those of safety and never instead of them.
     """
-    within = budget or Budget()
+    limit = budget or Budget()
 
     def explained(judged: Case, *, complete: bool) -> Orders | list[Finding]:
-        return _explained(judged, seen, complete=complete, budget=within)
+        return _explained(judged, seen, complete=complete, budget=limit)
 
     def proven(judged: Case, explanation: Orders, *, complete: bool) -> Conforms:
         if seen.snapshots == "unaligned":
@@ -59,48 +63,52 @@ def judge(case: Case, seen: Observations, budget: Budget | None = None) -> Verdi
 
 
 class Explains(Protocol[T_co]):
-    """Explain the last observation; or say of each part of the graph that cannot be explained where and why."""
+    """Explain the last observation, or find what cannot be explained: where it is and why."""
 
     def __call__(self, judged: Case, *, complete: bool) -> T_co | list[Finding]: ...
 
 
 class Proves(Protocol[T_contra]):
-    """Make of an explanation the proof that a verdict carries."""
+    """Turn an explanation into the proof that a verdict carries."""
 
     def __call__(self, judged: Case, explanation: T_contra, *, complete: bool) -> Conforms: ...
 
 
 def decide(case: Case, seen: Observations, explained: Explains[T], proven: Proves[T]) -> Verdict:
     """
-    The verdict, whoever explains the last observation. Of all others, and of the recorded input, nothing is asked but
-    how many epochs there are, whether they are equal, and what the first ones are that are not.
+    Decide the verdict with the caller's means of explaining the last observation and of proving the explanation.
+
+    Of all other observations, and of the recorded input, nothing is asked but how many epochs there are, whether they
+    are equal, and what the first ones are that are not.
     """
     seen.check_streams(case)
     if not seen.observations:
         return Inconclusive("nothing was observed")
     safety = [*history.findings(case, seen), *_source_findings(case, seen)]
-    late = list(progress.findings(case, seen))
-    judged = _as_observed(case, seen)
-    complete = seen.end != "error" and not late
+    stalls = list(progress.findings(case, seen))
+    judged = case_as_run(case, seen)
+    complete = seen.end != "error" and not stalls
     try:
         answer = explained(judged, complete=complete)
     except OutOfBudget as out:
         # What was found without the search stands; what it would have found is not known.
-        return _violates([*safety, *late]) if safety else Inconclusive(str(out))
+        return _violates([*safety, *stalls]) if safety else Inconclusive(str(out))
     if isinstance(answer, list):
-        safety += _causes(case.graph, answer)
-    if safety or late:
-        return _violates([*safety, *late])
+        safety += _root_causes(case.graph, answer)
+    if safety or stalls:
+        return _violates([*safety, *stalls])
     if seen.end == "error":
         return Inconclusive(f"the engine ended in an error: {seen.message or 'it did not say which'}")
     assert not isinstance(answer, list)  # noqa: S101 - a list would have been findings
     return proven(judged, answer, complete=complete)
 
 
-def _causes(graph: Graph, findings: Sequence[Finding]) -> list[Finding]:
+def _root_causes(graph: Graph, findings: Sequence[Finding]) -> list[Finding]:
     """
-    Without what follows from another finding. A task is judged by what its inputs show: where one of them is itself
-    wrong, or made of what is, in the same epoch or before, what the task made of it proves nothing about the task.
+    Drop the findings that follow from another one.
+
+    A task is judged by what its inputs show: where one of them is itself wrong, or made of what is, in the same epoch
+    or before, what the task made of it proves nothing about the task.
     """
     wrong: dict[str | None, int] = {}
     for finding in findings:
@@ -116,16 +124,16 @@ def _violates(findings: list[Finding]) -> Violates:
 
 
 def epochs_to_judge(judged: Case, seen: Observations) -> int:
-    """How many epochs there are to judge."""
+    """Count the epochs to judge: those that the last observation shows and the input has."""
     last = seen.observations[-1].streams
     if seen.epochs == "own":
         return min(len(last[source]) for source in judged.graph.sources)
     return min(judged.epochs, max(map(len, last.values())))
 
 
-def _as_observed(case: Case, seen: Observations) -> Case:
+def case_as_run(case: Case, seen: Observations) -> Case:
     """
-    The case that the engine ran: the given one or, with epochs of its own, the one with borders where it put them.
+    Return the case that the engine ran: with epochs of its own, the given one with borders where the engine put them.
 
     Failures and holds play no part in what may be seen, so they are left out. With epochs of the engine's own, what is
     behind the last border that every source shows cannot be judged yet: where the next one falls is not known.
@@ -139,7 +147,11 @@ def _as_observed(case: Case, seen: Observations) -> Case:
 
 
 def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
-    """The sources show the recorded input: its epochs, or, with epochs of the engine's own, what comes first of it."""
+    """
+    Find the sources that do not show the recorded input.
+
+    Its epochs, that is, or, with epochs of the engine's own, its first events.
+    """
     for source in case.graph.sources:
         for index, observation in enumerate(seen.observations):
             finding = _source_finding(case, seen, source, index, observation.streams.get(source, ()))
@@ -186,13 +198,13 @@ def _lags(recorded: Epochs, shown: Epochs) -> bool:
 
 def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budget) -> Orders | list[Finding]:
     epochs = epochs_to_judge(judged, seen)
-    extra = too_many(judged, seen)
-    segments = segments_seen(judged, seen, epochs)
+    extra = surplus_epochs(judged, seen)
+    segments = stream_segments(judged, seen, epochs)
     aligned = seen.snapshots == "aligned"
     ends = judged.epochs if seen.epochs == "given" else None
     answer = explain(judged.graph, segments, epochs, budget, aligned=aligned, complete=complete, last=ends)
     if isinstance(answer, list):
-        known = determined(judged.graph, segments) if aligned else segments
+        known = add_determined_streams(judged.graph, segments) if aligned else segments
         return extra + [
             finding
             for each in answer
@@ -201,8 +213,8 @@ def _explained(judged: Case, seen: Observations, *, complete: bool, budget: Budg
     return extra or answer
 
 
-def segments_seen(judged: Case, seen: Observations, epochs: int) -> Seen:
-    """What there is to explain of each stream and epoch: the recorded input, and what the last observation shows."""
+def stream_segments(judged: Case, seen: Observations, epochs: int) -> StreamSegments:
+    """Collect what is to be explained of each stream and epoch: the recorded input, and the last observation."""
     last = seen.observations[-1].streams
     return {
         stream: judged.inputs[stream][:epochs]
@@ -212,23 +224,23 @@ def segments_seen(judged: Case, seen: Observations, epochs: int) -> Seen:
     }
 
 
-def too_many(judged: Case, seen: Observations) -> list[Finding]:
-    """The streams that show more epochs than the input has."""
+def surplus_epochs(judged: Case, seen: Observations) -> list[Finding]:
+    """Find the streams that show more epochs than the input has."""
     last = seen.observations[-1].streams
     return [
-        _too_many(stream, judged, shown, len(seen.observations) - 1)
+        _surplus(stream, judged, shown, len(seen.observations) - 1)
         for stream, shown in last.items()
         if seen.epochs == "given" and len(shown) > judged.epochs
     ]
 
 
-def _too_many(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
+def _surplus(stream: str, judged: Case, shown: Epochs, index: int) -> Finding:
     because = f"`{stream}` shows {len(shown)} epochs, and the input has {judged.epochs}."
     return Finding("duplicated", because, index, stream, judged.epochs + 1, 0, (), shown[judged.epochs][:QUOTED])
 
 
 def first_shown(seen: Observations, stream: str, epoch: int) -> int:
-    """The first observation that shows that epoch of that stream."""
+    """Find the first observation that shows that epoch of that stream."""
     for index, observation in enumerate(seen.observations):
         if len(observation.streams.get(stream, ())) >= epoch:
             return index

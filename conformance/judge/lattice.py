@@ -34,7 +34,7 @@ MOST_INPUTS = 24
 
 
 class TooWide(Exception):
-    """More points than fit: the caller must find another way, or give up."""
+    """More points than fit: the caller must decide by other means, or give up."""
 
 
 class Lattice:
@@ -53,7 +53,7 @@ class Lattice:
 
     def coordinates(self) -> list[Numbers]:
         """
-        The coordinates of the window's points, each shaped to be used against `reach`.
+        Return the coordinates of the window's points, each shaped to be used against `reach`.
 
         Points outside the lattice are in the window too, unreachable: look events up with `take(..., mode="clip")`.
         """
@@ -67,8 +67,10 @@ class Lattice:
         self, may_take: Callable[[int, Numbers], Mask], may_stand: Callable[[list[Numbers]], Mask] | None = None
     ) -> bool:
         """
-        One step: from every reachable point along every input whose next event `may_take` (given the input and the
-        positions in it), to those points where one `may_stand`. False if none is left; then nothing has changed.
+        Take one step, in every way there is; False if no point is reachable by it, and then nothing has changed.
+
+        A step leads from every reachable point along every input whose next event `may_take` allows (given its axis and
+        the positions along it), to those points that `may_stand` allows.
         """
         before = (self.low, self.reach)
         coordinates = self.coordinates()
@@ -79,10 +81,10 @@ class Lattice:
         if prod(shape) > WINDOW:
             raise TooWide
         after: Mask = np.zeros(shape, dtype=np.bool_)
-        for which, positions in enumerate(coordinates):
-            allowed = self.reach & (positions < self.lengths[which]) & may_take(which, positions)
+        for axis, positions in enumerate(coordinates):
+            allowed = self.reach & (positions < self.lengths[axis]) & may_take(axis, positions)
             # Along its own axis a step moves by one; what would leave the lattice was not allowed.
-            along = [int(axis == which) for axis in range(len(shape))]
+            along = [int(other == axis) for other in range(len(shape))]
             moved = after[tuple(slice(one, size + one) for one, size in zip(along, self.reach.shape, strict=True))]
             moved |= allowed[tuple(slice(size) for size in moved.shape)]
         self.reach = after
@@ -104,13 +106,13 @@ class Lattice:
         window = []
         for axis in range(self.reach.ndim):
             others = tuple(other for other in range(self.reach.ndim) if other != axis)
-            there = np.flatnonzero(self.reach.any(axis=others))
-            window.append(slice(int(there[0]), int(there[-1]) + 1))
+            occupied = np.flatnonzero(self.reach.any(axis=others))
+            window.append(slice(int(occupied[0]), int(occupied[-1]) + 1))
         self.low = tuple(low + each.start for low, each in zip(self.low, window, strict=True))
         self.reach = self.reach[tuple(window)]
 
     def fork(self) -> "Lattice":
-        """The same, to go on another way."""
+        """Copy the lattice, for a walk that goes on differently."""
         return copy(self)
 
     def at_the_end(self) -> bool:
@@ -119,9 +121,9 @@ class Lattice:
 
     def order(self, may_take: Callable[[int, int, int], bool]) -> list[int]:
         """
-        One order that leads to the corner: the input taken at each step.
+        Find one order that leads to the corner: the axis taken at each step.
 
-        `may_take` says of a step, an input and a position what the test of that step said.
+        `may_take` says of a step, a axis and a position what the test of that step said.
         """
         point = list(self.lengths)
         taken = []
@@ -129,14 +131,14 @@ class Lattice:
         for step in range(self.steps - 1, -1, -1):
             assert history is not None  # noqa: S101 - one entry a step
             low, reach, history = history
-            for which in range(len(point)):
-                point[which] -= 1
+            for axis in range(len(point)):
+                point[axis] -= 1
                 index = tuple(x - start for x, start in zip(point[:-1], low, strict=True))
                 inside = all(0 <= x < size for x, size in zip(index, reach.shape, strict=True))
-                if point[which] >= 0 and inside and reach[index] and may_take(step, which, point[which]):
-                    taken.append(which)
+                if point[axis] >= 0 and inside and reach[index] and may_take(step, axis, point[axis]):
+                    taken.append(axis)
                     break
-                point[which] += 1
+                point[axis] += 1
             else:
                 raise AssertionError("a reachable point that nothing leads to")
         taken.reverse()

@@ -1,4 +1,8 @@
-"""What can be said of one task in one epoch: an order that explains its output, or how far any gets."""
+"""
+Orderings: the order in which one task took its inputs in one epoch, or the proof that no order explains its output.
+
+The inputs of a task are counted from 0 and called ports, so an order is a sequence of ports.
+"""
 
 from collections.abc import Iterable
 from typing import Any, TypeAlias
@@ -13,7 +17,7 @@ Segment: TypeAlias = tuple[Event, ...]
 
 @frozen
 class Ordering:
-    """An order that explains the output: which input is taken at each step, and the state it leaves."""
+    """An order that explains the output: the port of each event taken, and the state after the last."""
 
     order: tuple[int, ...]
     state: Any
@@ -28,5 +32,5 @@ class NoOrdering:
 
 
 def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
-    """Each event once: integers, then text."""
+    """Sort events, each once: integers, then text."""
     return tuple(sorted(set(events), key=lambda event: (isinstance(event, str), event)))

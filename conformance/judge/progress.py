@@ -1,4 +1,4 @@
-"""Liveness: is every epoch there at the end?"""
+"""Liveness: every epoch of the input is committed at the end."""
 
 from collections.abc import Iterator
 
@@ -8,16 +8,16 @@ from conformance.observation import Observations
 
 
 def findings(case: Case, seen: Observations) -> Iterator[Finding]:
-    """The streams that end before the input does. Nothing is said of a run that ended in an error."""
+    """Find the streams that end before the input does. A run that ended in an error is not judged by this."""
     if seen.end == "error":
         return
     streams = seen.observations[-1].streams
     if seen.epochs == "own":
-        short = {source: _taken(streams[source]) for source in case.graph.sources}
+        taken = {source: sum(map(len, streams[source])) for source in case.graph.sources}
         whole = {source: sum(map(len, case.inputs[source])) for source in case.graph.sources}
-        for source, taken in short.items():
-            if taken < whole[source]:
-                because = f"At the end {taken} of the {whole[source]} events of `{source}` are committed."
+        for source, events in taken.items():
+            if events < whole[source]:
+                because = f"At the end {events} of the {whole[source]} events of `{source}` are committed."
                 yield Finding("stalled", because, len(seen.observations) - 1, source)
         wanted = max(map(len, streams.values()))
     else:
@@ -27,7 +27,3 @@ def findings(case: Case, seen: Observations) -> Iterator[Finding]:
             because = f"At the end {len(streams[stream])} of {wanted} epochs of `{stream}` are committed."
             yield Finding("stalled", because, len(seen.observations) - 1, stream, len(streams[stream]) + 1)
             return
-
-
-def _taken(epochs: tuple[tuple[object, ...], ...]) -> int:
-    return sum(map(len, epochs))

@@ -1,5 +1,5 @@
 """
-The general search: tasks that share streams nobody observed, or programs that no short cut fits.
+The general search: tasks that share unobserved streams, and programs that no short cut fits.
 
 It is a depth-first walk through the failure-free executions of these tasks, cut off as soon as an observed output would
 show something else than was seen. Configurations are visited once. Of all tasks that could move, only one is followed
@@ -21,12 +21,14 @@ Tagged: TypeAlias = tuple[int, Event]
 
 
 @frozen
-class Piece:
+class SearchTask:
     """
-    One task in the search: what it reads, each input either known or made by another piece (its number), and what was
-    observed of its output. `ends` says how much of that belongs to epochs up to each; where it ends, nothing more was
-    observed, and if that is before the last epoch, the output is `hidden`: what follows is free, and kept for whoever
-    reads it. A piece that `finishes` leaves nothing untaken behind its last border.
+    One task of the search, with what is known of its inputs and what was observed of its output.
+
+    An input is either known or made by another task of the search, given by its number. `ends` says how much of the
+    output belongs to epochs up to each; where it ends, nothing more was observed, and if that is before the last epoch,
+    the output is `hidden`: what follows is free, and kept for the tasks that read it. A task that `finishes` leaves
+    nothing untaken behind its last border.
     """
 
     name: str
@@ -39,8 +41,8 @@ class Piece:
 
 
 @frozen
-class Found:
-    """One way to explain everything: for each piece its order of inputs, epoch by epoch, and the state it leaves."""
+class JointOrdering:
+    """An ordering of every task that explains all of them: for each its order, epoch by epoch, and its end state."""
 
     orders: tuple[tuple[tuple[int, ...], ...], ...]
     states: tuple[Any, ...]
@@ -48,23 +50,23 @@ class Found:
 
 @define
 class Furthest:
-    """How far any way got before it showed something else than was seen: the place to explain to a user."""
+    """The furthest place that any ordering reached before it showed something else: the place to explain to a user."""
 
     score: int = -1
-    piece: int = 0
+    task: int = 0
     position: int = 0
     expected: set[Event] = field(factory=set)
 
-    def note(self, score: int, piece: int, position: int, expected: Sequence[Event]) -> None:
-        """One more dead end."""
+    def note(self, score: int, task: int, position: int, expected: Sequence[Event]) -> None:
+        """Record a dead end: the task by number, and what it would have shown at that position."""
         if score > self.score:
-            self.score, self.piece, self.position, self.expected = score, piece, position, set()
-        if (score, piece, position) == (self.score, self.piece, self.position):
+            self.score, self.task, self.position, self.expected = score, task, position, set()
+        if (score, task, position) == (self.score, self.task, self.position):
             self.expected.update(expected[:1])
 
 
 class _Node(NamedTuple):
-    """Where each piece stands: positions in its inputs, its epoch, what it has shown (how much, or what), its state."""
+    """Where each task stands: positions in its inputs, its epoch, what it has shown (how much, or what), its state."""
 
     at: tuple[tuple[int, ...], ...]
     epochs: tuple[int, ...]
@@ -73,127 +75,128 @@ class _Node(NamedTuple):
 
 
 BORDER = -1
-"""Stands for the border step among the inputs of a piece."""
+"""Stands for the border step among the inputs of a task."""
 
 
 @define
 class Search:
     """
-    The ways in which these pieces, in topological order, explain what was observed of `epochs` epochs.
+    The search for orderings of these tasks, in topological order, that explain what was observed of `epochs` epochs.
 
-    Aligned, a piece takes events of its own epoch only and passes a border when it has taken all of them. Unaligned, it
+    Aligned, a task takes events of its own epoch only and passes a border when it has taken all of them. Unaligned, it
     may leave events for a later epoch: it takes events of any epoch up to its own, and passes a border whenever it has
     shown what belongs before it. (The argument above holds there too: whether it may pass depends on its own heads and
-    on what it has shown, and on nobody else.) What goes `early` may take events of later epochs as well: no execution
-    does, but some engines do, and it is worth knowing that it was that.
+    on what it has shown, and on no other task.) With `early` it may take events of later epochs as well: no execution
+    of the model does, but some engines do, and a diagnosis asks for it.
     """
 
-    pieces: Sequence[Piece]
+    tasks: Sequence[SearchTask]
     epochs: int
     budget: Budget
     furthest: Furthest
     aligned: bool = True
     early: bool = False
 
-    def ways(self, states: tuple[Any, ...]) -> Iterator[Found]:
-        """Every way that differs in the states it leaves, one after the other."""
+    def orderings(self, states: tuple[Any, ...]) -> Iterator[JointOrdering]:
+        """Find an ordering for each combination of end states, one after the other."""
         start = _Node(
-            at=tuple((0,) * len(piece.inputs) for piece in self.pieces),
-            epochs=(1,) * len(self.pieces),
-            made=tuple(() if piece.hidden else 0 for piece in self.pieces),
+            at=tuple((0,) * len(task.inputs) for task in self.tasks),
+            epochs=(1,) * len(self.tasks),
+            made=tuple(() if task.hidden else 0 for task in self.tasks),
             states=states,
         )
-        came: dict[_Node, tuple[_Node, int, int] | None] = {start: None}
-        left: set[tuple[Any, ...]] = set()
+        reached_by: dict[_Node, tuple[_Node, int, int] | None] = {start: None}
+        ends: set[tuple[Any, ...]] = set()
         stack = [start]
         while stack:
             node = stack.pop()
-            piece = self._next(node)
-            if piece is None:
-                if node.states not in left:
-                    left.add(node.states)
-                    yield Found(self._orders(came, node), node.states)
+            task = self._next(node)
+            if task is None:
+                if node.states not in ends:
+                    ends.add(node.states)
+                    yield JointOrdering(self._orders(reached_by, node), node.states)
                 continue
-            for which, after in self._moves(node, piece):
+            for port, after in self._moves(node, task):
                 self.budget.spend()
-                if after not in came:
-                    came[after] = (node, piece, which)
+                if after not in reached_by:
+                    reached_by[after] = (node, task, port)
                     stack.append(after)
 
     def _next(self, node: _Node) -> int | None:
-        """The piece to follow; None when all have passed their last border."""
-        for number in range(len(self.pieces) - 1, -1, -1):
+        """Choose the task to follow, by number; None when all have passed their last border."""
+        for number in range(len(self.tasks) - 1, -1, -1):
             if node.epochs[number] <= self.epochs and all(
-                node.at[number][which] < len(self._input(node, number, which)) or self._is_closed(node, number, which)
-                for which in range(len(self.pieces[number].inputs))
+                node.at[number][port] < len(self._input(node, number, port)) or self._is_closed(node, number, port)
+                for port in range(len(self.tasks[number].inputs))
             ):
                 return number
         return None
 
-    def _input(self, node: _Node, number: int, which: int) -> Sequence[Tagged]:
-        source = self.pieces[number].inputs[which]
+    def _input(self, node: _Node, number: int, port: int) -> Sequence[Tagged]:
+        source = self.tasks[number].inputs[port]
         made: Sequence[Tagged] = node.made[source] if isinstance(source, int) else source
         return made
 
-    def _is_closed(self, node: _Node, number: int, which: int) -> bool:
-        source = self.pieces[number].inputs[which]
+    def _is_closed(self, node: _Node, number: int, port: int) -> bool:
+        source = self.tasks[number].inputs[port]
         return not isinstance(source, int) or node.epochs[source] > self.epochs
 
     def _moves(self, node: _Node, number: int) -> Iterator[tuple[int, _Node]]:
-        piece, epoch = self.pieces[number], node.epochs[number]
+        task, epoch = self.tasks[number], node.epochs[number]
         heads = [
             events[at] if at < len(events) else None
-            for at, events in ((node.at[number][w], self._input(node, number, w)) for w in range(len(piece.inputs)))
+            for at, events in ((node.at[number][w], self._input(node, number, w)) for w in range(len(task.inputs)))
         ]
-        if self._may_pass(piece, heads, epoch):
-            made = self._how_much(node, number)
-            if epoch > len(piece.ends) or made == piece.ends[epoch - 1]:
+        if self._may_pass(task, heads, epoch):
+            made = self._shown(node, number)
+            if epoch > len(task.ends) or made == task.ends[epoch - 1]:
                 yield BORDER, node._replace(epochs=_with(node.epochs, number, epoch + 1))
             else:
                 self.furthest.note(self._score(node), number, made, ())
-        for which, head in enumerate(heads):
+        for port, head in enumerate(heads):
             if head is not None and (self.early or head[0] <= epoch):
-                after = self._take(node, number, which, head[1], epoch)
+                after = self._take_event(node, number, port, head[1], epoch)
                 if after is not None:
-                    yield which, after
+                    yield port, after
 
-    def _may_pass(self, piece: Piece, heads: Sequence[Tagged | None], epoch: int) -> bool:
+    def _may_pass(self, task: SearchTask, heads: Sequence[Tagged | None], epoch: int) -> bool:
         if self.aligned:
             return all(head is None or head[0] > epoch for head in heads)
-        return epoch < self.epochs or not piece.finishes or all(head is None for head in heads)
+        return epoch < self.epochs or not task.finishes or all(head is None for head in heads)
 
-    def _how_much(self, node: _Node, number: int) -> int:
+    def _shown(self, node: _Node, number: int) -> int:
+        """Count the events that a task has shown so far."""
         made = node.made[number]
-        return len(made) if self.pieces[number].hidden else made
+        return len(made) if self.tasks[number].hidden else made
 
-    def _take(self, node: _Node, number: int, which: int, event: Event, epoch: int) -> _Node | None:
-        piece = self.pieces[number]
-        state, outputs = piece.program(node.states[number], event)
-        made = self._how_much(node, number)
-        if epoch <= len(piece.ends):
+    def _take_event(self, node: _Node, number: int, port: int, event: Event, epoch: int) -> _Node | None:
+        task = self.tasks[number]
+        state, outputs = task.program(node.states[number], event)
+        made = self._shown(node, number)
+        if epoch <= len(task.ends):
             for place, output in enumerate(outputs, start=made):
-                if place == piece.ends[epoch - 1] or piece.output[place] != output:
+                if place == task.ends[epoch - 1] or task.output[place] != output:
                     self.furthest.note(self._score(node), number, place, (output,))
                     return None
-        grown = node.made[number] + tuple((epoch, each) for each in outputs) if piece.hidden else made + len(outputs)
-        at = _with(node.at[number], which, node.at[number][which] + 1)
+        grown = node.made[number] + tuple((epoch, each) for each in outputs) if task.hidden else made + len(outputs)
+        at = _with(node.at[number], port, node.at[number][port] + 1)
         return _Node(
             _with(node.at, number, at), node.epochs, _with(node.made, number, grown), _with(node.states, number, state)
         )
 
     def _score(self, node: _Node) -> int:
-        """How much of what was observed is explained so far."""
-        return sum(min(self._how_much(node, n), len(piece.output)) for n, piece in enumerate(self.pieces))
+        """Count the observed events that are explained so far."""
+        return sum(min(self._shown(node, n), len(task.output)) for n, task in enumerate(self.tasks))
 
     def _orders(
-        self, came: dict[_Node, tuple[_Node, int, int] | None], node: _Node
+        self, reached_by: dict[_Node, tuple[_Node, int, int] | None], node: _Node
     ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        orders: list[list[list[int]]] = [[[] for _ in range(self.epochs)] for _ in self.pieces]
-        while (way := came[node]) is not None:
-            node, number, which = way
-            if which != BORDER:
-                orders[number][node.epochs[number] - 1].append(which)
-        return tuple(tuple(tuple(reversed(epoch)) for epoch in piece) for piece in orders)
+        orders: list[list[list[int]]] = [[[] for _ in range(self.epochs)] for _ in self.tasks]
+        while (last := reached_by[node]) is not None:
+            node, number, port = last
+            if port != BORDER:
+                orders[number][node.epochs[number] - 1].append(port)
+        return tuple(tuple(tuple(reversed(epoch)) for epoch in task) for task in orders)
 
 
 def _with(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:

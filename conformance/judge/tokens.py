@@ -1,4 +1,4 @@
-"""Programs whose output says of each event which one it was: is one sequence of tokens a shuffle of others?"""
+"""The short cut by tokens: programs whose output says of each event which one it was."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -18,10 +18,10 @@ FEW_KEYS = 16
 @frozen
 class Reading:
     """
-    An output, read backwards: for each event that must have caused a part of it, its token, where that part begins,
-    and the state before it.
+    An output, read as the tokens of the events that must have caused it.
 
-    If the output goes wrong whatever the order, it is read up to there, and `breaks_after` is how much of a part it
+    For each event there is its token, the position where its part of the output begins, and the state before it. If the
+    output goes wrong in every order, it is read up to there, and `breaks_after` is how much of its part the output
     shows of the event that would come next: more than nothing only for `repeat`.
     """
 
@@ -33,7 +33,7 @@ class Reading:
 
 def _token(program: Program[Any]) -> Callable[[Event], object]:
     """
-    What an event counts for when orders are compared: itself, or less where the program cannot tell events apart.
+    Return what an event counts for when orders are compared: itself, or less if the program cannot tell events apart.
 
     `count` sees that there is an integer and no more, `map` sees what it becomes.
     """
@@ -47,7 +47,7 @@ def _token(program: Program[Any]) -> Callable[[Event], object]:
 
 def read(program: Program[Any], state: Any, output: Segment) -> Reading:
     """
-    The tokens that an output must come from, one after the other, whatever the order of the inputs.
+    Read the tokens that an output must come from, one after the other, in every order of the inputs.
 
     `sum` and `digest` can be solved for the event: w = s' - s and w = h' - 31 h - 1, mod p, and only one event is in
     range. `count` must go up by one. `repeat` emits whole runs.
@@ -92,49 +92,49 @@ class _Walk:
         self.inputs = inputs
         self.kept = [[place for place, event in enumerate(events) if not silent(event)] for events in inputs]
         # The last coordinate of a lattice is free of charge, so it belongs to the longest input.
-        self.axes = sorted(range(len(inputs)), key=lambda which: len(self.kept[which]))
+        self.axes = sorted(range(len(inputs)), key=lambda port: len(self.kept[port]))
         self.codes: dict[object, int] = {}
         self.rows = [
-            np.array([self._code(token(inputs[which][place])) for place in self.kept[which]] + [-1], dtype=np.int64)
-            for which in self.axes
+            np.array([self._code(token(inputs[port][place])) for place in self.kept[port]] + [-1], dtype=np.int64)
+            for port in self.axes
         ]
-        self.lattice = Lattice([len(self.kept[which]) for which in self.axes])
+        self.lattice = Lattice([len(self.kept[port]) for port in self.axes])
         self.taken: _Taken = None
 
     def _code(self, token: object) -> int:
         return self.codes.setdefault((type(token), token), len(self.codes))
 
     def fork(self) -> "_Walk":
-        """The same, to go on another way."""
+        """Copy the walk, for one that goes on differently."""
         other = copy(self)
         other.lattice = self.lattice.fork()
         return other
 
     def knows(self, token: object) -> bool:
-        """Whether any event has this token."""
+        """Say whether any event has this token."""
         return (type(token), token) in self.codes
 
-    def take(self, token: object) -> bool:
-        """Take an event with this token, in every way there is."""
+    def take_token(self, token: object) -> bool:
+        """Take an event with this token, in every way there is; False if there is none to take."""
         code = self.codes.get((type(token), token), -2)
         self.taken = (code, self.taken)
         return self.lattice.advance(lambda axis, positions: self.rows[axis].take(positions, mode="clip") == code)
 
     def heads(self) -> list[Event]:
-        """The events that could be taken next, each kind once."""
+        """List the events that could be taken next, one for each token."""
         found: dict[int, Event] = {}
         for axis, positions in enumerate(self.lattice.coordinates()):
             at = np.unique(np.broadcast_to(positions, self.lattice.reach.shape)[self.lattice.reach])
             for position in at[at < len(self.rows[axis]) - 1]:
-                which = self.axes[axis]
-                found.setdefault(int(self.rows[axis][position]), self.inputs[which][self.kept[which][position]])
+                port = self.axes[axis]
+                found.setdefault(int(self.rows[axis][position]), self.inputs[port][self.kept[port][position]])
         return list(found.values())
 
     def is_done(self) -> bool:
         return self.lattice.at_the_end()
 
     def order(self) -> tuple[int, ...]:
-        """One way that was found, with the silent events put in where they come to stand."""
+        """Return one order that was found, with the silent events put in where they come to stand."""
         codes = []
         taken = self.taken
         while taken is not None:
@@ -146,24 +146,24 @@ class _Walk:
         passed = [0] * len(self.inputs)
         at = [0] * len(self.inputs)
         for axis in steps:
-            which = self.axes[axis]
-            place = self.kept[which][passed[which]] + 1
-            order += [which] * (place - at[which])
-            passed[which] += 1
-            at[which] = place
-        for which, events in enumerate(self.inputs):
-            order += [which] * (len(events) - at[which])
+            port = self.axes[axis]
+            place = self.kept[port][passed[port]] + 1
+            order += [port] * (place - at[port])
+            passed[port] += 1
+            at[port] = place
+        for port, events in enumerate(self.inputs):
+            order += [port] * (len(events) - at[port])
         return tuple(order)
 
 
 def _outputs(program: Program[Any], state: Any, events: Iterable[Event]) -> tuple[Event, ...]:
-    """What could come next: the first output of each event, each kind once."""
+    """List what could be shown next: the first output of each event, each once."""
     return in_order(emitted[0] for event in events if (emitted := program(state, event)[1]))
 
 
 def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering:
     """
-    Programs whose output says of each event which one it was, as far as they can tell events apart.
+    Decide for programs whose output says of each event which one it was, as far as they can tell events apart.
 
     An order explains the output iff the tokens of the events, in that order and without the silent ones, are those read
     off the output: the program emits for one event after the other, and what it emits depends on the event's token and
@@ -174,10 +174,10 @@ def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], outpu
     stateless = isinstance(program, Filter | Repeat)
     walk = _Walk(inputs, _token(program), lambda event: stateless and not program(None, event)[1])
     for index, token in enumerate(reading.tokens):
-        if not walk.take(token):
+        if not walk.take_token(token):
             return NoOrdering(reading.positions[index], _outputs(program, reading.states[index], walk.heads()))
     position, state = reading.positions[-1], reading.states[-1]
-    if reading.breaks_after and walk.take(output[position]):
+    if reading.breaks_after and walk.take_token(output[position]):
         return NoOrdering(position + reading.breaks_after, (output[position],))
     if reading.breaks_after is not None or not walk.is_done():
         return NoOrdering(position, _outputs(program, state, walk.heads()))
@@ -186,7 +186,7 @@ def by_token(program: Program[Any], state: Any, inputs: Sequence[Segment], outpu
 
 def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segment) -> Ordering | NoOrdering | None:
     """
-    `keyed_sum`: an output alone does not say which key it belongs to, but for each key it says which event it was.
+    Decide for `keyed_sum`: an output does not say which key it belongs to, but for each key it says which event it was.
 
     All points of a walk have taken the same events, so the sums are the same at all of them, and for every event that
     could come next and fits the output there is one walk by tokens that goes on with it. Walks fork rarely: two
@@ -198,27 +198,25 @@ def keyed(program: KeyedSum, state: Any, inputs: Sequence[Segment], output: Segm
         for sums, walk in walks:
             for event in _fitting(program, sums, shown, walk):
                 other = walk.fork()
-                if other.take(event):
+                if other.take_token(event):
                     following.append((program(sums, event)[0], other))
         if not following:
-            return NoOrdering(
-                position, in_order(each for sums, walk in walks for each in _outputs(program, sums, walk.heads()))
-            )
+            return NoOrdering(position, _keyed_outputs(program, walks))
         if len(following) > MOST_FORKS:
             return None
         walks = following
     for sums, walk in walks:
         if walk.is_done():
             return Ordering(walk.order(), sums)
-    return NoOrdering(len(output), _next_of(program, walks))
+    return NoOrdering(len(output), _keyed_outputs(program, walks))
 
 
-def _next_of(program: KeyedSum, walks: Sequence[tuple[Any, _Walk]]) -> tuple[Event, ...]:
+def _keyed_outputs(program: KeyedSum, walks: Sequence[tuple[Any, _Walk]]) -> tuple[Event, ...]:
     return in_order(each for sums, walk in walks for each in _outputs(program, sums, walk.heads()))
 
 
 def _fitting(program: KeyedSum, sums: Any, shown: Event, walk: _Walk) -> list[Event]:
-    """The events that show this with these sums; from the output if there are few keys, else from what could come."""
+    """Find the events that show this with these sums: solved for each key, or, of many keys, among those to come."""
     if isinstance(shown, str):
         return [shown]
     if program.keys > FEW_KEYS:

@@ -1,4 +1,4 @@
-"""What the judge says: conforms with a witness, violates with evidence, or inconclusive with a reason."""
+"""The judge's verdicts: conforms with a witness, violates with evidence, or inconclusive with a reason."""
 
 from typing import Literal, TypeAlias
 
@@ -34,14 +34,14 @@ class Conforms:
     """
     Explained, and proven: the failure-free trace whose out is what was seen, each observation at its index.
 
-    `of` is the case that the trace runs: the one that was judged or, where an engine places its own borders, the same
-    with the borders where the engine put them. Of what was judged in a dataset, piece by piece, there is no trace in
-    one place: `witness` is None and `at` is empty, and each piece was replayed where it was explained.
+    `case` is the case that the trace runs: the one that was judged or, where an engine places its own borders, the same
+    with the borders where the engine put them. A dataset is judged in pieces, and there is no trace in one place:
+    `witness` is None and `at` is empty, and each piece was replayed where it was explained.
     """
 
     witness: Trace | None
     at: tuple[int, ...]
-    of: Case
+    case: Case
     epochs: int
 
 
@@ -82,10 +82,10 @@ _MISSES = {"lost", "stalled"}
 
 def delivery_guarantee(findings: tuple[Finding, ...]) -> DeliveryGuarantee:
     """
-    The strongest guarantee that these findings leave.
+    Derive the strongest guarantee that these findings leave.
 
-    Who reads output as it comes may see again what was shown too early or taken back, so these leave at-least-once, as
-    duplicates do. What is lost or never comes leaves at-most-once. What is all there, once, and in the wrong order,
+    A reader of output as it comes may see again what was shown too early or taken back, so these leave at-least-once,
+    as duplicates do. What is lost or never comes leaves at-most-once. What is all there, once, and in the wrong order,
     epoch or moment leaves exactly-once up to order. A corrupted state leaves nothing.
     """
     found = {finding.diagnosis for finding in findings}

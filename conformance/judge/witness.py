@@ -1,4 +1,4 @@
-"""The proof of a "conforms": a failure-free trace, replayed by the model, whose out is what was seen."""
+"""Witnesses: the proof of a "conforms", a failure-free trace whose out, replayed by the model, is what was seen."""
 
 from conformance.case import Case, Epochs, Graph
 from conformance.errors import ConformanceError
@@ -19,25 +19,25 @@ class Unproven(ConformanceError):
 
 
 def trace_of(graph: Graph, orders: Orders, epochs: int) -> Trace:
-    """The epochs one after the other, in each the tasks in topological order, each with its order of inputs."""
+    """Run the epochs one after the other, in each the tasks in topological order, each with its order of inputs."""
     steps = []
     for epoch in range(epochs):
         for task in graph.in_order:
-            steps += [Step(Rule.EVENT, task.name, task.inputs[which]) for which in orders[task.name][epoch]]
+            steps += [Step(Rule.EVENT, task.name, task.inputs[port]) for port in orders[task.name][epoch]]
             steps.append(Step(Rule.BORDER, task.name))
     return tuple(steps)
 
 
-def prove(of: Case, seen: Observations, orders: Orders, epochs: int) -> Conforms:
+def prove(case: Case, seen: Observations, orders: Orders, epochs: int) -> Conforms:
     """
     Replay the witness and compare the model's out with every observation.
 
     Where streams commit one by one, each shows a prefix of out; where they commit together, all of it.
     """
-    trace = trace_of(of.graph, orders, epochs)
+    trace = trace_of(case.graph, orders, epochs)
     commits: dict[int, int] = {}
     shown: dict[int, dict[str, Epochs]] = {}
-    for index, c in enumerate(configurations(initial(of), trace)):
+    for index, c in enumerate(configurations(initial(case), trace)):
         if (epoch := gce(c)) not in commits:
             commits[epoch] = index
             shown[epoch] = observed(c)
@@ -49,7 +49,7 @@ def prove(of: Case, seen: Observations, orders: Orders, epochs: int) -> Conforms
                 f"the witness does not show observation {index}; please report the case and the observations"
             )
         at.append(commits[epoch])
-    return Conforms(trace, tuple(at), of, epochs)
+    return Conforms(trace, tuple(at), case, epochs)
 
 
 def _shows(observation: Observation, out: dict[str, Epochs], *, atomic: bool) -> bool:
@@ -59,7 +59,7 @@ def _shows(observation: Observation, out: dict[str, Epochs], *, atomic: bool) ->
     )
 
 
-def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: bool) -> Conforms:
+def prove_unaligned(case: Case, seen: Observations, orders: Orders, *, complete: bool) -> Conforms:
     """
     Replay the witness on the case whose epochs are one, and compare whole streams.
 
@@ -67,11 +67,11 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
     complete, all of it. Then go through it once more epoch by epoch: no event may be taken before its own epoch, and
     each task must show in each epoch what was observed of it.
     """
-    merged = {source: (joined(epochs),) for source, epochs in of.inputs.items()}
-    one = Case(of.graph, merged, name=of.name)
+    merged = {source: (joined(epochs),) for source, epochs in case.inputs.items()}
+    one = Case(case.graph, merged, name=case.name)
     steps: list[Step] = []
-    for task in of.graph.in_order:
-        steps += [Step(Rule.EVENT, task.name, task.inputs[w]) for order in orders[task.name] for w in order]
+    for task in case.graph.in_order:
+        steps += [Step(Rule.EVENT, task.name, task.inputs[port]) for order in orders[task.name] for port in order]
         if complete:
             steps.append(Step(Rule.BORDER, task.name))
     *_, end = configurations(initial(one), steps)
@@ -82,24 +82,24 @@ def prove_unaligned(of: Case, seen: Observations, orders: Orders, *, complete: b
             shown = joined(epochs)
             if shown != (written[stream] if last else written[stream][: len(shown)]):
                 raise Unproven(f"the witness does not show `{stream}` in observation {index}; please report both files")
-    _check_bounds(of, seen, orders)
+    _check_bounds(case, seen, orders)
     at = tuple(len(steps) if any(observation.streams.values()) else 0 for observation in seen.observations)
     return Conforms(tuple(steps), at, one, max(map(len, seen.observations[-1].streams.values())))
 
 
-def _check_bounds(of: Case, seen: Observations, orders: Orders) -> None:
+def _check_bounds(case: Case, seen: Observations, orders: Orders) -> None:
     carried = {
         source: [(number, event) for number, epoch in enumerate(epochs, start=1) for event in epoch]
-        for source, epochs in of.inputs.items()
+        for source, epochs in case.inputs.items()
     }
     last = seen.observations[-1].streams
-    for task in of.graph.in_order:
+    for task in case.graph.in_order:
         state, at = task.program.initial, [0] * len(task.inputs)
         written: list[tuple[int, Event]] = []
         for number, order in enumerate(orders[task.name], start=1):
-            for which in order:
-                epoch, event = carried[task.inputs[which]][at[which]]
-                at[which] += 1
+            for port in order:
+                epoch, event = carried[task.inputs[port]][at[port]]
+                at[port] += 1
                 if epoch > number:
                     raise Unproven(f"the witness lets `{task.name}` take an event of epoch {epoch} in epoch {number}")
                 state, outputs = task.program(state, event)

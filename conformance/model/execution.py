@@ -14,7 +14,7 @@ from attrs import define, frozen
 
 from conformance.case import Case
 from conformance.model.configuration import RECOVER, Configuration, Step, Trace, initial
-from conformance.model.injection import Injector, Scheduled
+from conformance.model.injection import Injector, ScheduledInjector
 from conformance.model.rules import ready, successor
 
 RECOVERY = ""
@@ -33,13 +33,13 @@ class Scheduler(Protocol):
 
 
 @define
-class Randomly:
+class RandomScheduler:
     """Any enabled step, by a seeded generator: fair with probability one, and replayable."""
 
     random: Random
 
     @classmethod
-    def seeded(cls, seed: int) -> "Randomly":
+    def seeded(cls, seed: int) -> "RandomScheduler":
         """The random scheduler of this seed."""
         return cls(Random(seed))
 
@@ -148,10 +148,10 @@ class Execution:
 
 def run(case: Case, seed: int = 0) -> Execution:
     """One random execution of a case with its failures and holds."""
-    injector = Scheduled(case.failures, Random(seed))
+    injector = ScheduledInjector(case.failures, Random(seed))
     end = initial(case)
     trace = []
-    for step, after in execution(end, holding(case, Randomly.seeded(seed)), injector):
+    for step, after in execution(end, holding(case, RandomScheduler.seeded(seed)), injector):
         trace.append(step)
         end = after
     return Execution(tuple(trace), end, injector.fired)

@@ -30,7 +30,7 @@ class Injector(Protocol):
 
 
 @define
-class AtRandom:
+class RandomInjector:
     """Up to `most` failures of any tasks, each moment as likely as another."""
 
     random: Random
@@ -46,7 +46,7 @@ class AtRandom:
 
 
 @define
-class Scheduled:
+class ScheduledInjector:
     """The failures of a case: in list order, each once, the next armed when the one before has fired."""
 
     failures: tuple[Failure, ...]

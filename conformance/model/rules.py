@@ -145,7 +145,7 @@ def local(c: Configuration, step: Step) -> LocalStep | None:
     return border(task, state) if rule is Rule.BORDER else fail(state)
 
 
-def take(c: Configuration, step: Step) -> tuple[Actions, Configuration] | None:
+def labelled_successor(c: Configuration, step: Step) -> tuple[Actions, Configuration] | None:
     """
     S-Step: a local step whose actions apply.
 
@@ -169,7 +169,7 @@ def successor(c: Configuration, step: Step) -> Configuration | None:
     """c => c': the step without its label (S-AbsX, S-AbsP), or None where it is not enabled."""
     if step is RECOVER:
         return recover(c)
-    taken = take(c, step)
+    taken = labelled_successor(c, step)
     return None if taken is None else taken[1]
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 from conformance.errors import Inapplicable
 from conformance.model.configuration import BD, RECOVER, Configuration, Rule, Step, Trace
-from conformance.model.rules import CONSUME, PRODUCE, Label, successor, take
+from conformance.model.rules import CONSUME, PRODUCE, Label, labelled_successor, successor
 
 
 def configurations(c: Configuration, trace: Sequence[Step]) -> Iterator[Configuration]:
@@ -56,7 +56,7 @@ def labels(c: Configuration, trace: Sequence[Step]) -> list[Label | None]:
     """The full steps <rule, p, N_p, X> of a valid trace; F-Recover has none."""
     found: list[Label | None] = []
     for before, step in zip(configurations(c, trace), trace, strict=False):
-        taken = None if step is RECOVER else take(before, step)
+        taken = None if step is RECOVER else labelled_successor(before, step)
         found.append(None if taken is None else Label(step.task, before.numbers[step.task], taken[0]))
     return found
 

@@ -149,7 +149,7 @@ def _why(error: Exception) -> str:
 
 def _fit(file: Path, seen: Observations, case: Case, key: str) -> None:
     try:
-        seen.fit(case, key)
+        seen.check_fit(case, key)
     except Malformed as refused:
         refused.file = str(file)
         raise

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from conformance.case import Task
 from conformance.errors import OutOfBudget
 from conformance.judge.budget import Budget
-from conformance.judge.explain import Orders, Part, Seen, Unexplained
+from conformance.judge.explain import Orders, StreamSegments, TaskGroup, Unexplained
 from conformance.judge.ordering import Segment
 from conformance.pipeline.dataset import Kind
 from conformance.pipeline.events import parsed
@@ -88,13 +88,13 @@ class _Group:
             return "misnumbered", pickle.dumps(wrong)
         piece = self.piece
         epochs = 1 if piece.split else self.plan.epochs
-        seen: Seen = {
+        seen: StreamSegments = {
             stream: [segments.get((number, self.slice if piece.split else epoch)) for epoch in range(1, epochs + 1)]
             for number, stream in enumerate(piece.streams)
         }
         start = self._start(keys)
         budget = Budget(steps=10**12, seconds=self.plan.seconds)
-        part = Part(list(piece.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start)
+        part = TaskGroup(list(piece.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start)
         try:
             found = part.solve()
         except OutOfBudget as out:
@@ -146,7 +146,7 @@ class _Group:
 
 
 def replayed(
-    tasks: Sequence[Task], seen: Seen, start: Sequence[Any], orders: Orders, epochs: int
+    tasks: Sequence[Task], seen: StreamSegments, start: Sequence[Any], orders: Orders, epochs: int
 ) -> tuple[Any, ...] | None:
     """
     The states that these orders leave, if they take every event and show what was seen; None if they do not.

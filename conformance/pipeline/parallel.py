@@ -30,8 +30,8 @@ from attrs import evolve, frozen
 from conformance.case import Case, Task
 from conformance.errors import Malformed, OutOfBudget
 from conformance.judge.diagnose import diagnose
-from conformance.judge.explain import Seen, Unexplained, parts
-from conformance.judge.judge import epochs_to_judge, first_shown, segments_seen, too_many
+from conformance.judge.explain import StreamSegments, Unexplained, task_groups
+from conformance.judge.judge import epochs_to_judge, first_shown, stream_segments, surplus_epochs
 from conformance.judge.ordering import Segment
 from conformance.judge.verdict import Finding
 from conformance.judge.witness import Unproven
@@ -64,9 +64,9 @@ class Parallel:
 
     def __call__(self, judged: Case, *, complete: bool) -> Explanation | list[Finding]:  # noqa: ARG002 - aligned
         epochs = epochs_to_judge(judged, self.seen)
-        extra = too_many(judged, self.seen)
-        segments = segments_seen(judged, self.seen, epochs)
-        found = [tuple(part) for part in parts(judged.graph, segments)]
+        extra = surplus_epochs(judged, self.seen)
+        segments = stream_segments(judged, self.seen, epochs)
+        found = [tuple(part) for part in task_groups(judged.graph, segments)]
         plan = Plan(
             tuple(self._piece(judged, tasks, epochs) for tasks in found), self.whole.rows.kind, epochs, self.seconds
         )
@@ -193,7 +193,7 @@ class Parallel:
         def segment(stream: str, epoch: int) -> Segment | None:
             return events[places[stream, epoch]] if (stream, epoch) in places else None
 
-        segments: Seen = {
+        segments: StreamSegments = {
             stream: [segment(stream, epoch) for epoch in range(1, epochs + 1)]
             for stream in (*found.task.inputs, found.stream)
         }

@@ -17,7 +17,7 @@ from conformance.judge import Budget, Conforms, Inconclusive, judge
 def test_the_reference_conforms_and_all_its_failures_fire(case, seed, sinks):
     streams = frozenset(case.graph.sinks if sinks else case.graph.streams)
     (seen,) = Reference([]).run([RunRequest(case, streams, seed=seed)])
-    seen.fit(case, digest(case))
+    seen.check_fit(case, digest(case))
     assert seen.observed == streams
     # The judge searches for the content of hidden streams. A search that is cut short is no accusation.
     assert isinstance(judge(case, seen, Budget(steps=20_000)), Conforms | Inconclusive if sinks else Conforms)

@@ -8,20 +8,20 @@ def orders(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Every order in which sequences of these lengths can be interleaved."""
     if not any(lengths):
         yield ()
-    for which, length in enumerate(lengths):
+    for port, length in enumerate(lengths):
         if length:
-            shorter = [n - (m == which) for m, n in enumerate(lengths)]
+            shorter = [n - (m == port) for m, n in enumerate(lengths)]
             for rest in orders(shorter):
-                yield (which, *rest)
+                yield (port, *rest)
 
 
 def outcome(program: Any, state: Any, inputs: Sequence[tuple], order: Sequence[int]) -> tuple[tuple, Any]:
     """What a task emits for its inputs in this order, and the state it ends in."""
     at = [0] * len(inputs)
     emitted: list = []
-    for which in order:
-        state, outputs = program(state, inputs[which][at[which]])
-        at[which] += 1
+    for port in order:
+        state, outputs = program(state, inputs[port][at[port]])
+        at[port] += 1
         emitted.extend(outputs)
     return tuple(emitted), state
 

@@ -11,7 +11,7 @@ from conformance.judge import Budget, Conforms, Inconclusive, Violates, judge
 from conformance.judge.verdict import Finding, delivery_guarantee
 from conformance.judge.witness import Unproven
 from conformance.model.configuration import initial
-from conformance.model.execution import Randomly, execution, run
+from conformance.model.execution import RandomScheduler, execution, run
 from conformance.model.explore import explore
 from conformance.model.snapshot import observed
 from conformance.model.trace import configurations
@@ -92,7 +92,7 @@ def test_of_sinks_alone_the_model_is_never_accused_though_there_may_be_more_orde
 def shown_of(case, seed, streams):
     """What some execution shows of these streams, one time after the other."""
     shown = [{s: e for s, e in observed(initial(case)).items() if s in streams}]
-    for _, c in execution(initial(case), Randomly.seeded(seed)):
+    for _, c in execution(initial(case), RandomScheduler.seeded(seed)):
         now = {s: e for s, e in observed(c).items() if s in streams}
         if now != shown[-1]:
             shown.append(now)
@@ -102,7 +102,7 @@ def shown_of(case, seed, streams):
 def assert_proves(verdict, shown):
     """The witness shows what was seen, at the places that the verdict names."""
     assert list(verdict.at) == sorted(verdict.at)
-    along = list(configurations(initial(verdict.of), verdict.witness))
+    along = list(configurations(initial(verdict.case), verdict.witness))
     for at, each in zip(verdict.at, shown, strict=True):
         assert {s: e for s, e in observed(along[at]).items() if s in each} == each
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judge.ordering import NoOrdering, Ordering
-from conformance.judge.task import ways
+from conformance.judge.task import find_ordering
 from conformance.programs import Average, Batch, Count, Digest, Distinct, KeyedSum, Map, Repeat, Sum
 from tests.judge.brute import common, orders, outcome, outcomes
 from tests.small import PROGRAMS
@@ -40,7 +40,7 @@ def questions(draw, events=some):
 
 def check(question):
     program, state, inputs, output = question
-    answer = ways(program, state, inputs, output)
+    answer = find_ordering(program, state, inputs, output)
     possible = outcomes(program, state, inputs)
     ends = {end for emitted, end in possible if emitted == output}
     if isinstance(answer, Ordering):
@@ -78,7 +78,7 @@ def test_every_program_accepts_what_it_did_itself(program):
     inputs = ((1, 2, 3, 3), (4, 3, 1), (5, 2))
     for order in list(orders([4, 3, 2]))[::97]:
         output, state = outcome(program, program.initial, inputs, order)
-        answer = ways(program, program.initial, inputs, output)
+        answer = find_ordering(program, program.initial, inputs, output)
         if answer is not None:
             assert isinstance(answer, Ordering)
             assert outcome(program, program.initial, inputs, answer.order) == (output, state)
@@ -102,4 +102,4 @@ def test_every_program_accepts_what_it_did_itself(program):
     ids=repr,
 )
 def test_says_where_it_goes_wrong_and_what_could_have_come(program, output, stuck):
-    assert ways(program, program.initial, ((1, 2), (4,)), output) == stuck
+    assert find_ordering(program, program.initial, ((1, 2), (4,)), output) == stuck

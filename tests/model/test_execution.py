@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from conformance.case import Case, Crash, Graph, Hold, Kill, Partition, Restart, Task
 from conformance.model.configuration import RECOVER, Rule, initial
-from conformance.model.execution import Randomly, RoundRobin, execution, holding, run, starving
-from conformance.model.injection import AtRandom, Scheduled, handled
+from conformance.model.execution import RandomScheduler, RoundRobin, execution, holding, run, starving
+from conformance.model.injection import RandomInjector, ScheduledInjector, handled
 from conformance.model.snapshot import epoch_of, gce, observed
 from conformance.model.trace import configurations, last
 from conformance.programs import Digest, Sum
@@ -21,25 +21,25 @@ INPUTS = {"a": ((1, 2), (3,), ()), "b": ((4,), (), (5, 6))}
 
 def schedulers(case, seed):
     return [
-        Randomly.seeded(seed),
+        RandomScheduler.seeded(seed),
         RoundRobin(),
         *(starving(task.name, RoundRobin()) for task in case.graph.tasks),
-        *(starving(task.name, Randomly.seeded(seed)) for task in case.graph.tasks),
+        *(starving(task.name, RandomScheduler.seeded(seed)) for task in case.graph.tasks),
     ]
 
 
 @given(cases(graph=graphs(most_tasks=3)), st.integers(0, 99))
 def test_every_fair_execution_commits_every_epoch_under_every_scheduler(case, seed):
     for scheduler in schedulers(case, seed):
-        *_, (_, end) = execution(initial(case), scheduler, AtRandom(Random(seed), most=3))
+        *_, (_, end) = execution(initial(case), scheduler, RandomInjector(Random(seed), most=3))
         assert gce(end) == case.epochs
         assert not end.failed
 
 
 @given(cases(graph=graphs(most_inputs=1)), st.integers(0, 99), st.integers(0, 99))
 def test_where_every_task_has_one_input_there_is_one_out(case, seed, other):
-    *_, (_, end) = execution(initial(case), Randomly.seeded(seed), AtRandom(Random(seed), most=2))
-    *_, (_, same) = execution(initial(case), Randomly.seeded(other))
+    *_, (_, end) = execution(initial(case), RandomScheduler.seeded(seed), RandomInjector(Random(seed), most=2))
+    *_, (_, same) = execution(initial(case), RandomScheduler.seeded(other))
     assert observed(end) == observed(same)
 
 
@@ -134,7 +134,7 @@ def test_a_held_task_handles_its_epoch_after_all_others_went_as_far_as_they_coul
     )
     case = Case(graph, {"a": ((1, 2), (3,))}, holds=(Hold("slow", 1),))
     c = initial(case)
-    steps = [step for step, _ in execution(c, holding(case, Randomly.seeded(seed)))]
+    steps = [step for step, _ in execution(c, holding(case, RandomScheduler.seeded(seed)))]
     first = next(index for index, step in enumerate(steps) if step.task == "slow")
     before = last(c, steps[:first])
     assert epoch_of(before, "fast") == 3, "the fast branch is through, two epochs in flight"
@@ -164,4 +164,4 @@ def test_a_scheduled_failure_never_strikes_a_commit_away(case, seed):
 
 def test_nothing_is_due_when_all_have_fired():
     c = initial(Case(GRAPH, INPUTS))
-    assert Scheduled((), Random(0)).due(c, None) == ()
+    assert ScheduledInjector((), Random(0)).due(c, None) == ()

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from conformance.case import Case, Graph, Task
 from conformance.errors import OutOfBudget
 from conformance.model.configuration import initial
-from conformance.model.execution import Randomly, execution
+from conformance.model.execution import RandomScheduler, execution
 from conformance.model.explore import explore, out_of
-from conformance.model.injection import AtRandom
+from conformance.model.injection import RandomInjector
 from conformance.programs import Digest, Sum
 from tests.small import cases, graphs
 
@@ -57,7 +57,7 @@ def test_the_reduction_changes_no_answer(case, failures):
 @given(cases(most_epochs=2, most_events=2, graph=graphs(most_tasks=2, most_sources=2, most_inputs=2)), st.randoms())
 def test_what_any_execution_shows_is_among_what_exploration_found(case, random):
     outs = explore(case, 0).outs
-    for _, c in execution(initial(case), Randomly(random), AtRandom(random, most=3)):
+    for _, c in execution(initial(case), RandomScheduler(random), RandomInjector(random, most=3)):
         assert out_of(c) in outs
 
 

@@ -17,7 +17,7 @@ from conformance.model.explanation import (
     is_monotonic,
 )
 from conformance.model.explore import out_of
-from conformance.model.rules import apply, take
+from conformance.model.rules import apply, labelled_successor
 from conformance.model.snapshot import lcs, observed, out
 from conformance.model.trace import causes, configurations, happens_before, last, permuted, preserves, shuffled, valid
 from conformance.model.wellformed import faults
@@ -97,7 +97,7 @@ def test_applying_actions_in_two_parts_is_applying_them_at_once(run):
     for step in enabled(c, failing=False):
         if not step.task:
             continue
-        actions, _ = take(c, step)
+        actions, _ = labelled_successor(c, step)
         numbers, messages = c.numbers[step.task], c.messages
         for cut in range(len(actions) + 1):
             halfway = apply(actions[:cut], numbers, messages)
@@ -113,7 +113,7 @@ def test_an_undefined_application_changes_nothing(run):
         nothing_there = (False, processor.inputs[0], (10**6, None))
         for step in enabled(c, failing=False):
             if step.task == name:
-                actions, _ = take(c, step)
+                actions, _ = labelled_successor(c, step)
                 assert apply([*actions, nothing_there], c.numbers[name], c.messages) is None
     assert (dict(c.numbers), dict(c.messages), c.message_set()) == before
 

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from conformance.case import Case, Graph, Task
 from conformance.model.configuration import BD, RECOVER, Log, Rule, Step, initial
-from conformance.model.rules import CONSUME, PRODUCE, apply, border, event, fail, ready, successor, take
+from conformance.model.rules import CONSUME, PRODUCE, apply, border, event, fail, labelled_successor, ready, successor
 from conformance.model.snapshot import committed, gce, lcs, observed, out
 from conformance.model.trace import configurations, last
 from conformance.programs import Digest, Repeat, Sum
@@ -34,7 +34,7 @@ def failing(task):
 
 def test_an_event_is_taken_folded_and_its_output_appended():
     c = initial(JOIN)
-    actions, after = take(c, on("t", "a"))
+    actions, after = labelled_successor(c, on("t", "a"))
     assert actions == [(CONSUME, "a", (1, 1)), (PRODUCE, "x", (1, 1))]
     assert after.states["t"] == (Log.of(0), (1, 1))
     assert after.numbers["t"] == {"a": 1, "b": 0, "x": 1}

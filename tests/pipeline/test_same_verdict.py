@@ -37,7 +37,7 @@ def batch(number, seed):
 def same(verdict, expected):
     """The same verdict; there is no witness in a dataset's."""
     if isinstance(expected, Conforms):
-        return verdict == evolve(expected, witness=verdict.witness, at=verdict.at, of=verdict.of)
+        return verdict == evolve(expected, witness=verdict.witness, at=verdict.at, case=verdict.case)
     return verdict == expected
 
 

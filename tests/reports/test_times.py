@@ -12,7 +12,7 @@ from conformance.engine import RunRequest
 from conformance.generators import SITUATIONS, cases, corpus
 from conformance.observation import Fired, Observation, Observations
 from conformance.programs import Count
-from conformance.reports.charts import seconds, spread_of_numbers, spread_of_times
+from conformance.reports.charts import draw_number_histogram, draw_time_histogram, format_seconds
 from conformance.reports.coverage import GROUPS
 from conformance.reports.timeline import logged
 from conformance.reports.times import Samples, in_flight, recoveries, times
@@ -62,13 +62,13 @@ def test_an_engine_that_gives_no_times_and_no_log_is_said_to():
     samples = Samples()
     samples.add(CASE, Observations("", (shown(None, 3),)), ())
     found = times("mine", samples)
-    assert [spread.of for spread in found.spreads] == ["Epochs committed in a case"]
+    assert [histogram.quantity for histogram in found.histograms] == ["Epochs committed in a case"]
     assert "no times" in found.missing[0]
     assert "does not log" in found.missing[1]
 
 
 def test_distributions_say_their_median_and_survive_odd_values():
-    assert spread_of_times("x", [0.0, 0.25, 5.0]).words == "median 250 ms, 95% within 5.0 s"
-    assert spread_of_times("x", [0.0]).number == 1
-    assert spread_of_numbers("x", [1, 1, 500]).words == "median 1, at most 500"
-    assert seconds(1234.5) == "1,234 s"
+    assert draw_time_histogram("x", [0.0, 0.25, 5.0]).summary == "median 250 ms, 95% within 5.0 s"
+    assert draw_time_histogram("x", [0.0]).samples == 1
+    assert draw_number_histogram("x", [1, 1, 500]).summary == "median 1, at most 500"
+    assert format_seconds(1234.5) == "1,234 s"
