@@ -98,7 +98,7 @@ class Campaigns:
         place = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
         folder = new_folder(place, [word])
         order = CampaignConfig(**(usual | {name: value for name, value in asked.items() if value is not None}))
-        tally = Tally.of(certify(word, order, folder))
+        tally = Tally.of(certify(word, order, folder, keep=settings.get("keep", "failed")))
         finish(folder)
         point_latest(folder, within=place)
         return Certified(tally, folder)

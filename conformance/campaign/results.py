@@ -5,7 +5,8 @@ The folder that a campaign leaves behind.
     cases/             every case
     observations/      what the engine let us see of each
     counterexamples/   the smallest cases that break a guarantee, and what was seen when they did last
-    logs/              what the engine said on stderr
+    logs/              engine.log: the engine's stderr; adapter.log: the actions of its adapter, with times
+    kept/              the files that the engine left of failing cases, and of counterexamples
     slices/            the same as the two above in Parquet, if a cluster did the work
     certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above
 
@@ -15,6 +16,7 @@ Campaigns of several engines have a folder each, and beside these is engines.jso
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +32,7 @@ JOURNAL = "journal.jsonl"
 CERTIFICATE = "certificate.json"
 CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS = "cases", "observations", "counterexamples", "logs"
 SLICES = "slices"
+KEPT = "kept"
 SEVERAL = "engines.json"
 REPORTS = ("index.html", "history.html")
 """What is made to be looked at. Anybody can make it again, and another version makes it better."""
@@ -93,12 +96,23 @@ class Results:
 
     def tidy(self) -> None:
         """Remove what was being written when somebody was killed."""
-        for unfinished in self.folder.rglob(".*.part"):
-            unfinished.unlink()
+        for unfinished in list(self.folder.rglob(".*.part")):
+            if unfinished.is_dir() and not unfinished.is_symlink():
+                shutil.rmtree(unfinished)
+            else:
+                unfinished.unlink(missing_ok=True)
 
     def log(self) -> Path:
         """Where the engine's stderr is kept."""
         return self.folder / LOGS / "engine.log"
+
+    def action_log(self) -> Path:
+        """The log of what the engine's adapter does."""
+        return self.folder / LOGS / "adapter.log"
+
+    def kept(self, name: str) -> Path:
+        """The folder with the files that the engine left of a case or of a counterexample."""
+        return self.folder / KEPT / _checked(name)
 
     def slices(self) -> Path:
         """Where a cluster's work is kept as it came."""
@@ -106,9 +120,7 @@ class Results:
 
     def _place(self, folder: str, name: str) -> Path:
         """A file of a case. Names come from a journal, which anybody may have written."""
-        if not NAME.fullmatch(name):
-            raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
-        return self.folder / folder / f"{name}.json"
+        return self.folder / folder / f"{_checked(name)}.json"
 
     def keep(self, name: str, case: Case, seen: Observations | None) -> None:
         """A case, and what was observed of it."""
@@ -143,18 +155,28 @@ class Results:
 
     def files(self) -> Iterator[str]:
         """
-        Everything that a certificate vouches for, in order: all but itself, the logs, what a cluster left and the
-        reports, which say nothing that is not said elsewhere, and would make it another certificate.
+        Everything that a certificate vouches for, in order: all but itself, the logs, the files that the engine or a
+        cluster left and the reports, which say nothing that is not said elsewhere, and would make it another
+        certificate.
         """
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder).as_posix()
-            vouched = not place.startswith((f"{LOGS}/", f"{SLICES}/")) and place not in {CERTIFICATE, *REPORTS}
+            vouched = not place.startswith((f"{LOGS}/", f"{KEPT}/", f"{SLICES}/")) and place not in {
+                CERTIFICATE,
+                *REPORTS,
+            }
             if vouched and (path.is_symlink() or not path.is_dir()):
                 yield place
 
     def digests(self) -> dict[str, str]:
         """The SHA-256 of each of these files. What is no file of its own has none."""
         return {place: _digest(self.folder / place) for place in self.files()}
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
+    return name
 
 
 def seen_beside(file: str) -> str:
