@@ -1,28 +1,28 @@
-"""Bytewax as an engine under test: a dataflow in a process, its state in Bytewax's recovery store."""
+"""Bytewax as an engine under test: a dataflow in a process, with its state in Bytewax's recovery store."""
 
 from collections.abc import Sequence
 
-from conformance.adapters.bytewax.library import SINKS, Bytewax
-from conformance.adapters.embedded import Embedded
+from conformance.adapters.bytewax.library import SINKS, BytewaxLibrary
+from conformance.adapters.embedded import EmbeddedEngine
 from conformance.errors import UnknownEngine
 
-WORKERS = "two-workers"
+TWO_WORKERS = "two-workers"
 
 
-class BytewaxEngine(Embedded):
-    """`bytewax`: each task a stateful step, each stream a file; settings for the sink and the number of workers."""
+class BytewaxEngine(EmbeddedEngine):
+    """`bytewax`: each task is a stateful step, each stream a file; settings choose the sink and the workers."""
 
     def __init__(self, settings: Sequence[str]) -> None:
         for setting in settings:
-            if setting not in {*SINKS, WORKERS}:
-                raise UnknownEngine(f"bytewax has no setting {setting!r}; it has {', '.join([*SINKS, WORKERS])}")
+            if setting not in {*SINKS, TWO_WORKERS}:
+                raise UnknownEngine(f"bytewax has no setting {setting!r}; it has {', '.join([*SINKS, TWO_WORKERS])}")
         sinks = [setting for setting in settings if setting in SINKS]
         if len(sinks) > 1:
             raise UnknownEngine(f"bytewax has one sink: {' or '.join(sinks)}")
-        sink, workers = (*sinks, SINKS[0])[0], 2 if WORKERS in settings else 1
+        sink, workers = (*sinks, SINKS[0])[0], 2 if TWO_WORKERS in settings else 1
         super().__init__(
             "bytewax",
-            Bytewax(sink, workers),
+            BytewaxLibrary(sink, workers),
             preload="conformance.adapters.bytewax.dataflow",
             pythons="its wheels are for Python 3.12 and older",
             failures=[

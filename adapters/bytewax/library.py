@@ -1,4 +1,4 @@
-"""What the rest of us has to know of Bytewax; it can be imported where Bytewax is not installed."""
+"""The interface to Bytewax. This module can be imported where Bytewax is not installed."""
 
 import json
 from collections.abc import Iterable
@@ -11,32 +11,32 @@ from conformance.adapters.embedded.attempt import Attempt, Row
 from conformance.case import Case
 
 SINKS = ("file", "append")
-"""Bytewax's own file sink, which cuts its file where it resumes; one that keeps no position, and appends."""
+"""Bytewax's own file sink, which truncates its file where it resumes; and a sink that only appends."""
 
 STORE, OUTPUT = "recovery", "out"
 
 
 @frozen
-class Bytewax:
-    """The library, with a sink and so many workers in its process."""
+class BytewaxLibrary:
+    """Bytewax with one of the sinks, and a number of workers in its process."""
 
     sink: str = SINKS[0]
     workers: int = 1
 
     def prepare(self, folder: Path) -> None:
-        from conformance.adapters.bytewax.dataflow import new_store  # noqa: PLC0415 - where Bytewax is installed
+        from conformance.adapters.bytewax.dataflow import create_store  # noqa: PLC0415 - needs Bytewax
 
         (folder / OUTPUT).mkdir()
         (folder / STORE).mkdir()
-        new_store(folder / STORE)
+        create_store(folder / STORE)
 
-    def work(self, attempt: Attempt) -> None:
-        from conformance.adapters.bytewax.dataflow import run  # noqa: PLC0415
+    def run_attempt(self, attempt: Attempt) -> None:
+        from conformance.adapters.bytewax.dataflow import run  # noqa: PLC0415 - needs Bytewax
 
         run(attempt, self.sink, self.workers, store=attempt.folder / STORE, output=attempt.folder / OUTPUT)
 
-    def committed(self, folder: Path, case: Case) -> int:
-        return store.committed(folder / STORE, case.graph.sources)
+    def committed_epochs(self, folder: Path, case: Case) -> int:
+        return store.committed_epochs(folder / STORE, case.graph.sources)
 
     def rows(self, folder: Path, stream: str) -> Iterable[Row]:
         path = folder / OUTPUT / stream

@@ -1,8 +1,9 @@
 """
-How far Bytewax has got: the point that it would resume from, read off its recovery store.
+The point from which Bytewax would resume, read from its recovery store.
 
-An execution resumes at the smallest frontier that the workers of the one before had reached; a worker that had reached
-none counts with where it began. What a source has saved before that frontier is where it goes on.
+An execution resumes at the smallest frontier that the workers of the execution before had reached; a worker without a
+frontier counts with the epoch at which it began. A source continues from the position that it saved before that
+frontier.
 """
 
 import re
@@ -13,10 +14,10 @@ from pathlib import Path
 PARTITION = "part-0.sqlite3"
 
 POSITION = "epoch {}"
-"""What a source saves: a text that can be recognised in whatever Bytewax makes of it."""
+"""The position that a source saves: a text that can be found in the bytes that Bytewax serializes."""
 
 SOURCE = "source-{}"
-"""How the step of a source is called."""
+"""The id of a source's step."""
 
 _SAVED = re.compile(POSITION.format("([0-9]+)").encode())
 
@@ -25,18 +26,18 @@ _FRONTIERS = "select worker_frontier from fronts where ex_num = ?"
 _POSITION = "select ser_change from snaps where step_id like ? and snap_epoch < ? order by snap_epoch desc limit 1"
 
 
-def committed(folder: Path, sources: tuple[str, ...]) -> int:
-    """How many epochs of the case every source has behind it, at the point that would be resumed from."""
-    place = f"file:{folder / PARTITION}?mode=ro"
-    with closing(sqlite3.connect(place, uri=True, timeout=10, isolation_level=None)) as store:
-        # All of it at one moment: Bytewax takes away what it has saved for older epochs when it gets on.
+def committed_epochs(folder: Path, sources: tuple[str, ...]) -> int:
+    """Count the epochs of the case that every source has emitted before the point of resumption."""
+    uri = f"file:{folder / PARTITION}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)) as store:
+        # One transaction, because Bytewax deletes the snapshots of older epochs as it proceeds.
         store.execute("begin")
         execution = store.execute(_EXECUTION).fetchone()
         if execution is None:
             return 0
         number, workers, resumed = execution
-        reached = [max(frontier, resumed) for (frontier,) in store.execute(_FRONTIERS, (number,))]
-        frontier = min(reached + [resumed] * (workers - len(reached)))
+        frontiers = [max(frontier, resumed) for (frontier,) in store.execute(_FRONTIERS, (number,))]
+        frontier = min(frontiers + [resumed] * (workers - len(frontiers)))
         saved = [store.execute(_POSITION, (f"%.{SOURCE.format(name)}", frontier)).fetchone() for name in sources]
     return min(_position(*row) if row else 0 for row in saved)
 

@@ -1,8 +1,8 @@
 """
-Engines that are libraries: a case is run by a process, which dies of each failure and is started anew.
+Engines that are Python libraries: a process runs a case, and another process continues it after each failure.
 
-The process is forked off one that has imported the engine already; that, and its own folder, is all that attempts have
-in common.
+Each process is forked from one that has imported the engine already. Attempts share nothing else, except the folder of
+their case.
 """
 
 import multiprocessing
@@ -17,23 +17,23 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from conformance.adapters.embedded.attempt import Attempt, Library
-from conformance.adapters.embedded.run import Run
+from conformance.adapters.embedded.run import EmbeddedRun
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
-AT_ONCE = 2
-"""Cases that run at a time."""
+CONCURRENT_CASES = 2
+"""Cases that run at the same time."""
 
-BATCH = 8
-"""Cases that are given to it at once, so that no process waits for another."""
+BATCH_SIZE = 8
+"""Run requests in a batch: enough that no process waits for another."""
 
-LOOK = 0.01
-"""Seconds between two looks at what is committed."""
+POLL_INTERVAL = 0.01
+"""Seconds between two observations of the committed output."""
 
 
-class Embedded:
-    """An engine that is a Python package of the name `package`, driven by `library`."""
+class EmbeddedEngine:
+    """An engine that is the Python package `package`, run by `library`."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Embedded:
         self._failures = failures
         self._settings = settings
         self._folder: Path | None = None
-        self._runs = count()
+        self._run_numbers = count()
         self._context = multiprocessing.get_context("forkserver")
 
     def start(self) -> Description:
@@ -66,29 +66,29 @@ class Embedded:
         self._context.set_forkserver_preload([self._preload])
         self._folder = Path(tempfile.mkdtemp(prefix=f"{self._package}-"))
         self._info = EngineInfo(self._package, number, self._settings)
-        return Description(self._info, Capabilities(failures=self._failures, holds=False), batch=BATCH)
+        return Description(self._info, Capabilities(failures=self._failures, holds=False), batch=BATCH_SIZE)
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        seen: dict[int, Observations] = {}
-        finished = self._finished(requests)
+        observed: dict[int, Observations] = {}
+        finished = self._finished_runs(requests)
         try:
             for request in requests:
-                while id(request) not in seen:
+                while id(request) not in observed:
                     run = next(finished)
-                    seen[id(run.request)] = run.observations(self._info)
-                yield seen.pop(id(request))
+                    observed[id(run.request)] = run.observations(self._info)
+                yield observed.pop(id(request))
         finally:
             finished.close()
 
-    def _finished(self, requests: Sequence[RunRequest]) -> Generator[Run, None, None]:
-        """A few at a time; each is given when it is over."""
-        waiting, running = deque(requests), list[Run]()
-        together = min(AT_ONCE, len(requests))
+    def _finished_runs(self, requests: Sequence[RunRequest]) -> Generator[EmbeddedRun, None, None]:
+        """Run a few requests at the same time, and yield each run when it ends."""
+        waiting, running = deque(requests), list[EmbeddedRun]()
+        concurrent = min(CONCURRENT_CASES, len(requests))
         try:
             while waiting or running:
-                while waiting and len(running) < AT_ONCE:
-                    running.append(self._begun(waiting.popleft(), together))
-                wait([run.process.sentinel for run in running], timeout=LOOK)
+                while waiting and len(running) < CONCURRENT_CASES:
+                    running.append(self._start_run(waiting.popleft(), concurrent))
+                wait([run.process.sentinel for run in running], timeout=POLL_INTERVAL)
                 for run in running:
                     run.step()
                 for run in [run for run in running if run.end is not None]:
@@ -99,14 +99,13 @@ class Embedded:
             for run in running:
                 run.clear()
 
-    def _begun(self, request: RunRequest, together: int) -> Run:
-        assert self._folder is not None  # noqa: S101 - it was started
-        return Run(
-            request, self._folder / str(next(self._runs)), self._library, self._spawn, together * request.seconds
-        )
+    def _start_run(self, request: RunRequest, concurrent: int) -> EmbeddedRun:
+        assert self._folder is not None  # noqa: S101 - the engine was started
+        folder = self._folder / str(next(self._run_numbers))
+        return EmbeddedRun(request, folder, self._library, self._spawn, concurrent * request.seconds)
 
     def _spawn(self, library: Library, attempt: Attempt) -> BaseProcess:
-        process = self._context.Process(target=library.work, args=(attempt,))
+        process = self._context.Process(target=library.run_attempt, args=(attempt,))
         process.start()
         return process
 

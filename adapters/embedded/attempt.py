@@ -1,4 +1,4 @@
-"""One process of an engine that is a library: what it is to run, and what the engine's own code does in it."""
+"""One process of an embedded engine: what the process runs, and the interface of the engine's own code."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Protocol, TypeAlias
 
 from attrs import frozen
 
-from conformance.adapters.embedded.strike import Strike
+from conformance.adapters.embedded.process_fault import ProcessFault
+from conformance.adapters.faults import TaskPosition
 from conformance.case import Case
 from conformance.programs import Event
 
@@ -17,9 +18,10 @@ Row: TypeAlias = tuple[int, Event | None]
 @frozen
 class Attempt:
     """
-    A case from what is durable in `folder`, up to the end of epoch `until`; then the process ends in good order.
+    One execution of a case in a process: from the durable state in `folder` to the end of epoch `until`.
 
-    Or earlier, and not in good order, if there is a failure to die of.
+    The process exits normally then, or fails earlier if the attempt has a fault. The engine's code calls the methods
+    at the points where a fault can happen.
     """
 
     number: int
@@ -28,39 +30,39 @@ class Attempt:
     streams: frozenset[str]
     until: int
     seed: int
-    strike: Strike | None = None
+    fault: ProcessFault | None = None
 
-    def about_to(self, task: str, epoch: int, place: int | str, handled: int) -> None:
-        """A task is about to handle an event, or to pass a border after so many."""
-        if self.strike is not None:
-            self.strike.at(task, epoch, place, handled)
+    def before(self, position: TaskPosition) -> None:
+        """Announce that a task is about to handle an event or a border."""
+        if self.fault is not None:
+            self.fault.before(position)
 
-    def saves(self, task: str | None, epoch: int) -> None:
-        """The state of a task at the end of an epoch is about to be saved; of all of them, if none is named."""
-        if self.strike is not None:
-            self.strike.in_snapshot(task, epoch)
+    def before_snapshot(self, task: str | None, epoch: int) -> None:
+        """Announce that the state of a task (None: of all tasks) is about to be saved at the end of an epoch."""
+        if self.fault is not None:
+            self.fault.before_snapshot(task, epoch)
 
-    def restores(self, epoch: int, what: str) -> None:
-        """Something is being restored, to go on with that epoch."""
-        if self.strike is not None and self.number > 0:
-            self.strike.in_recovery(epoch, what)
+    def during_recovery(self, epoch: int, part: str) -> None:
+        """Announce that a part of the state is being restored, to continue with that epoch."""
+        if self.fault is not None and self.number > 0:
+            self.fault.during_recovery(epoch, part)
 
 
 class Library(Protocol):
-    """What is particular to an engine. It is sent to the process that runs it."""
+    """The code that is particular to an engine. It is pickled into the process that runs the engine."""
 
     def prepare(self, folder: Path) -> None:
-        """Make of an empty folder one that an attempt can begin in."""
+        """Set up an empty folder for the first attempt."""
         ...
 
-    def work(self, attempt: Attempt) -> None:
+    def run_attempt(self, attempt: Attempt) -> None:
         """Run the dataflow in this process."""
         ...
 
-    def committed(self, folder: Path, case: Case) -> int:
-        """How many epochs of the case are behind the point that the engine would go on from, were it to die now."""
+    def committed_epochs(self, folder: Path, case: Case) -> int:
+        """Count the epochs of the case before the point from which the engine would resume if it died now."""
         ...
 
     def rows(self, folder: Path, stream: str) -> Iterable[Row]:
-        """All that stands where the engine writes a stream to, in its order."""
+        """Return all rows that the engine has written of a stream, in their order."""
         ...

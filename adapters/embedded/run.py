@@ -1,4 +1,4 @@
-"""One case through all its attempts: looked at while it runs, started again when it has died, never helped."""
+"""One case through all its attempts."""
 
 import shutil
 from collections.abc import Callable
@@ -7,19 +7,25 @@ from pathlib import Path
 from time import monotonic
 
 from conformance.adapters.embedded.attempt import Attempt, Library
-from conformance.adapters.embedded.strike import strike
+from conformance.adapters.embedded.process_fault import plan_fault
+from conformance.adapters.faults import EvidenceLog, next_failure
 from conformance.case import Epochs, Failure, Restart
 from conformance.codec import digest
 from conformance.engine import RunRequest
 from conformance.observation import End, EngineInfo, Fired, Observation, Observations
 from conformance.programs import Event
 
-STRUCK = "struck"
-"""In a run's folder: a file for each failure that has happened, with the evidence."""
+EVIDENCE = "evidence"
+"""The folder, within that of a run, of the evidence of its failures."""
 
 
-class Run:
-    """A case in a folder of its own."""
+class EmbeddedRun:
+    """
+    A run request in a folder of its own.
+
+    The run observes the committed output while a process works, and starts another process when one has failed. It
+    does nothing else: recovery is left to the engine.
+    """
 
     def __init__(
         self,
@@ -27,105 +33,96 @@ class Run:
         folder: Path,
         library: Library,
         spawn: Callable[[Library, Attempt], BaseProcess],
-        patience: float,
+        timeout: float,
     ) -> None:
         self.request = request
         self._folder = folder
         self._library = library
         self._spawn = spawn
         self._began = monotonic()
-        self._until = self._began + patience
+        self._deadline = self._began + timeout
         self._attempts = 0
+        self._evidence = EvidenceLog(str(folder / EVIDENCE))
         self._observations: list[Observation] = []
         self._fired: list[Fired] = []
-        self._shown = -1
+        self._observed_epochs = -1
         self.end: End | None = None
         self._message: str | None = None
-        (folder / STRUCK).mkdir(parents=True)
+        self._evidence.prepare()
         library.prepare(folder)
-        self._start()
+        self._start_attempt()
 
     @property
     def process(self) -> BaseProcess:
-        """The attempt that is running, or was the last."""
+        """The process of the current attempt, or of the last one."""
         return self._process
 
     @property
-    def _next(self) -> Failure | None:
-        failures = self.request.case.failures
-        return failures[len(self._fired)] if len(self._fired) < len(failures) else None
+    def _next_failure(self) -> Failure | None:
+        return next_failure(self.request.case.failures, len(self._fired))
 
-    def _start(self) -> None:
-        case, failure = self.request.case, self._next
-        self._look(last=self._attempts > 0)
-        until, dies_of = case.epochs, None
+    def _start_attempt(self) -> None:
+        case, failure = self.request.case, self._next_failure
+        self._observe(always=self._attempts > 0)
+        until, fault = case.epochs, None
         if isinstance(failure, Restart):
-            until = max(failure.epoch, self._shown)
+            until = max(failure.epoch, self._observed_epochs)
         elif failure is not None:
-            number = len(self._fired)
-            dies_of = strike(case, number, self.request.seed, self._folder / STRUCK / str(number))
-        attempt = Attempt(self._attempts, self._folder, case, self.request.streams, until, self.request.seed, dies_of)
+            fault = plan_fault(case, len(self._fired), self.request.seed, self._evidence)
+        attempt = Attempt(self._attempts, self._folder, case, self.request.streams, until, self.request.seed, fault)
         self._attempts += 1
         self._process = self._spawn(self._library, attempt)
 
     def step(self) -> None:
-        """Look, and do what is due."""
-        if self._process.exitcode is None:
-            if monotonic() > self._until:
-                self._process.kill()
-                self._process.join()
+        """Observe the output; start another attempt or end the run if the process has ended."""
+        code = self._process.exitcode
+        if code is None:
+            if monotonic() > self._deadline:
+                self._kill_process()
                 self._finish("stalled")
             else:
-                self._look()
-            return
-        code = self._process.exitcode
-        struck = self._struck()
-        if struck:
-            self._start()
+                self._observe()
+        elif self._evidence.has(len(self._fired)):
+            self._record_failure(self._evidence.read(len(self._fired)).description)
+            self._start_attempt()
         elif code != 0:
             self._message = f"attempt {self._attempts} ended with exit code {code}, and no failure was to happen"
             self._finish("error")
-        elif isinstance(self._next, Restart) and self._committed() >= self._next.epoch:
-            evidence = f"attempt {self._attempts} ended in good order with its input at the end of epoch {self._shown}"
-            self._happened(evidence)
-            self._start()
+        elif isinstance(self._next_failure, Restart) and self._committed_epochs() >= self._next_failure.epoch:
+            self._record_failure(
+                f"attempt {self._attempts} ended in good order with its input at the end of epoch"
+                f" {self._observed_epochs}"
+            )
+            self._start_attempt()
         else:
             self._finish("completed")
 
-    def _struck(self) -> bool:
-        """Whether the attempt died of what it was to die of."""
-        place = self._folder / STRUCK / str(len(self._fired))
-        if not place.exists():
-            return False
-        self._happened(place.read_text(encoding="utf-8"))
-        return True
-
-    def _happened(self, evidence: str) -> None:
-        self._look()
+    def _record_failure(self, evidence: str) -> None:
+        self._observe()
         self._fired.append(Fired(len(self._fired), len(self._observations), evidence, self._now))
 
     def _finish(self, end: End) -> None:
-        self._look(last=True)
+        self._observe(always=True)
         self.end = end
 
     @property
     def _now(self) -> float:
         return round(monotonic() - self._began, 3)
 
-    def _committed(self) -> int:
-        return self._library.committed(self._folder, self.request.case)
+    def _committed_epochs(self) -> int:
+        return self._library.committed_epochs(self._folder, self.request.case)
 
-    def _look(self, *, last: bool = False) -> None:
-        """See what is committed; note it if that is something else, or if one has to look."""
-        committed = self._committed()
-        if committed == self._shown and not last:
+    def _observe(self, *, always: bool = False) -> None:
+        """Add an observation if the number of committed epochs has changed, or always."""
+        committed = self._committed_epochs()
+        if committed == self._observed_epochs and not always:
             return
-        self._shown = committed
+        self._observed_epochs = committed
         streams = {stream: self._stream(stream, committed) for stream in sorted(self.request.streams)}
         self._observations.append(Observation(streams, self._now))
 
     def _stream(self, stream: str, committed: int) -> Epochs:
-        """The rows of committed epochs as they stand there: one that is there twice is there twice."""
+        """Return the rows of committed epochs as they were written: a duplicate stays a duplicate."""
         epochs: list[list[Event]] = [[] for _ in range(committed)]
         for epoch, event in self._library.rows(self._folder, stream):
             if epoch <= committed and event is not None:
@@ -133,8 +130,8 @@ class Run:
         return tuple(map(tuple, epochs))
 
     def observations(self, info: EngineInfo) -> Observations:
-        """What was seen."""
-        assert self.end is not None  # noqa: S101 - only then it is asked for
+        """Return everything that was observed, after the end of the run."""
+        assert self.end is not None  # noqa: S101 - the run has ended
         return Observations(
             digest(self.request.case),
             tuple(self._observations),
@@ -145,8 +142,11 @@ class Run:
         )
 
     def clear(self) -> None:
-        """End what runs, and leave nothing."""
+        """Kill the process if it still runs, and remove the folder."""
         if self._process.exitcode is None:
-            self._process.kill()
-            self._process.join()
+            self._kill_process()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _kill_process(self) -> None:
+        self._process.kill()
+        self._process.join()

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from conformance.adapters.embedded import Embedded
-from conformance.adapters.pathway.library import Pathway
+from conformance.adapters.embedded import EmbeddedEngine
+from conformance.adapters.pathway.library import PathwayLibrary
 from conformance.errors import UnknownEngine
 
 
-class PathwayEngine(Embedded):
-    """`pathway`: each task a stateful reducer, each epoch a minibatch, each stream a file that Pathway writes."""
+class PathwayEngine(EmbeddedEngine):
+    """`pathway`: each task is a stateful reducer, each epoch a minibatch, each stream a file that Pathway writes."""
 
     def __init__(self, settings: Sequence[str]) -> None:
         for setting in settings:
             raise UnknownEngine(f"pathway has no setting {setting!r}; it has none")
         super().__init__(
             "pathway",
-            Pathway(),
+            PathwayLibrary(),
             preload="conformance.adapters.pathway.dataflow",
             pythons="its wheels are for Python 3.10 and newer, on Linux and macOS",
             failures=[

@@ -1,4 +1,4 @@
-"""What the rest of us has to know of Pathway; it can be imported where Pathway is not installed."""
+"""The interface to Pathway. This module can be imported where Pathway is not installed."""
 
 import json
 from collections.abc import Iterable
@@ -11,28 +11,28 @@ from conformance.adapters.pathway import store
 from conformance.case import Case
 from conformance.errors import EngineFailed
 
-STORE, OUTPUT, NOTES = "persistence", "out", "notes"
+STORE, OUTPUT, PROGRESS = "persistence", "out", "progress"
 
 
 @frozen
-class Pathway:
-    """The library, with its persistence of inputs; that of operators wants a licence key."""
+class PathwayLibrary:
+    """Pathway with its persistence of inputs; persistence of operators needs a licence key."""
 
     def prepare(self, folder: Path) -> None:
-        for name in (STORE, OUTPUT, NOTES):
+        for name in (STORE, OUTPUT, PROGRESS):
             (folder / name).mkdir()
 
-    def work(self, attempt: Attempt) -> None:
-        from conformance.adapters.pathway.dataflow import run  # noqa: PLC0415 - where Pathway is installed
+    def run_attempt(self, attempt: Attempt) -> None:
+        from conformance.adapters.pathway.dataflow import run  # noqa: PLC0415 - needs Pathway
 
         folder = attempt.folder
-        run(attempt, store=folder / STORE, output=folder / OUTPUT, notes=folder / NOTES)
+        run(attempt, store=folder / STORE, output=folder / OUTPUT, progress=folder / PROGRESS)
 
-    def committed(self, folder: Path, case: Case) -> int:  # noqa: ARG002 - the store knows
-        return store.committed(folder / STORE, folder / NOTES)
+    def committed_epochs(self, folder: Path, case: Case) -> int:  # noqa: ARG002 - the store says it
+        return store.committed_epochs(folder / STORE, folder / PROGRESS)
 
     def rows(self, folder: Path, stream: str) -> Iterable[Row]:
-        """Pathway begins its file anew when it is started, so each attempt has one of its own."""
+        """Read the files of all attempts: Pathway overwrites its file when it starts, so each attempt has its own."""
         for path in sorted((folder / OUTPUT).glob(f"{stream}.*"), key=lambda path: int(path.suffix[1:])):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)

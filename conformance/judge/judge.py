@@ -22,7 +22,7 @@ from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
 from conformance.judge import history, progress
 from conformance.judge.budget import Budget
-from conformance.judge.diagnose import compare, add_determined_streams, diagnose
+from conformance.judge.diagnose import add_determined_streams, compare, diagnose
 from conformance.judge.explain import Orders, StreamSegments, explain
 from conformance.judge.sequences import agreement, joined
 from conformance.judge.verdict import (

@@ -1,4 +1,4 @@
-"""Real engines, each in a process of its own."""
+"""Real engines, each in its own process."""
 
 import json
 from pathlib import Path
@@ -15,19 +15,19 @@ from conformance.judge import judge
 
 @pytest.fixture(scope="module")
 def runs():
-    """Runs cases on an engine, in batches as it likes them; gives what was seen of each, and the verdict."""
+    """Run cases on an engine in batches; return the observations and the verdict of each."""
     engines = {}
 
-    def run(word, cases):
-        if word not in engines:
-            engines[word] = SubprocessEngine(word), None
-            engines[word] = engines[word][0], engines[word][0].start()
-        engine, description = engines[word]
-        assert not [beyond for case in cases for beyond in description.capabilities.unsupported(case)]
-        seen = []
+    def run(name, cases):
+        if name not in engines:
+            engines[name] = SubprocessEngine(name), None
+            engines[name] = engines[name][0], engines[name][0].start()
+        engine, description = engines[name]
+        assert not [feature for case in cases for feature in description.capabilities.unsupported(case)]
+        observed = []
         for start in range(0, len(cases), description.batch):
-            seen += engine.run([RunRequest(case) for case in cases[start : start + description.batch]])
-        return [(each, judge(case, each)) for case, each in zip(cases, seen, strict=True)]
+            observed += engine.run([RunRequest(case) for case in cases[start : start + description.batch]])
+        return [(each, judge(case, each)) for case, each in zip(cases, observed, strict=True)]
 
     yield run
     for engine, _ in engines.values():
@@ -36,19 +36,19 @@ def runs():
 
 @pytest.fixture
 def certificate(tmp_path, monkeypatch):
-    """Certifies an engine on the corpus and a few cases; gives exit code and certificate."""
+    """Certify an engine on the corpus and a few cases; return exit code and certificate."""
     monkeypatch.chdir(tmp_path)
 
-    def certify(word, cases):
+    def certify(name, cases):
         few = ["--cases", str(cases), "--shrink-runs", "20", "--shrink-seconds", "30"]
-        with pytest.raises(SystemExit) as left:
-            main(["certify", word, *few, "--out", "results"])
-        return left.value.code, json.loads(Path("results/certificate.json").read_text())
+        with pytest.raises(SystemExit) as ended:
+            main(["certify", name, *few, "--out", "results"])
+        return ended.value.code, json.loads(Path("results/certificate.json").read_text())
 
     return certify
 
 
 @pytest.fixture(scope="session")
 def without_failures():
-    """The graphs and inputs of the corpus, with nothing that goes wrong."""
+    """The cases of the corpus, without their failures."""
     return [evolve(case, failures=(), holds=()) for case in corpus().values()]

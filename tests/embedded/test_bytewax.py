@@ -1,4 +1,4 @@
-"""Bytewax, with its own sink and with one that only appends."""
+"""Bytewax, with its own sink and with a sink that only appends."""
 
 import pytest
 from attrs import evolve
@@ -28,36 +28,36 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("word", ["bytewax", "bytewax:append", "bytewax:two-workers"])
-def test_without_failures_every_setting_conforms(runs, without_failures, word):
-    for seen, verdict in runs(word, without_failures):
-        assert seen.end == "completed", seen.message
+@pytest.mark.parametrize("engine", ["bytewax", "bytewax:append", "bytewax:two-workers"])
+def test_without_failures_every_setting_conforms(runs, without_failures, engine):
+    for observed, verdict in runs(engine, without_failures):
+        assert observed.end == "completed", observed.message
         assert isinstance(verdict, Conforms)
 
 
-@pytest.mark.parametrize("word", ["bytewax", "bytewax:two-workers"])
-def test_every_kind_of_failure_happens_and_cannot_be_seen(runs, word):
+@pytest.mark.parametrize("engine", ["bytewax", "bytewax:two-workers"])
+def test_every_kind_of_failure_happens_and_is_hidden(runs, engine):
     cases = [evolve(CASE, failures=failures) for failures in FAILURES]
-    for case, (seen, verdict) in zip(cases, runs(word, cases), strict=True):
-        assert seen.end == "completed", seen.message
-        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures)))
-        assert all(fired.evidence for fired in seen.fired)
+    for case, (observed, verdict) in zip(cases, runs(engine, cases), strict=True):
+        assert observed.end == "completed", observed.message
+        assert [fired.failure for fired in observed.fired] == list(range(len(case.failures)))
+        assert all(fired.evidence for fired in observed.fired)
         assert isinstance(verdict, Conforms)
 
 
-def test_the_state_comes_from_the_recovery_store_and_not_from_the_beginning(runs):
-    ((seen, _),) = runs("bytewax", [evolve(CASE, failures=(Crash("join", 3, 0),))])
-    committed = [len(each.streams["z"]) for each in seen.observations]
-    assert committed[seen.fired[0].before] == 2
+def test_state_is_restored_from_the_recovery_store(runs):
+    ((observed, _),) = runs("bytewax", [evolve(CASE, failures=(Crash("join", 3, 0),))])
+    committed = [len(each.streams["z"]) for each in observed.observations]
+    assert committed[observed.fired[0].before] == 2
 
 
-def test_a_sink_that_appends_shows_again_what_was_replayed_and_loses_nothing(runs):
-    ((seen, verdict),) = runs("bytewax:append", [evolve(CASE, failures=(Kill("worker", 2, "snapshot"),))])
+def test_an_appending_sink_duplicates_replayed_events(runs):
+    ((observed, verdict),) = runs("bytewax:append", [evolve(CASE, failures=(Kill("worker", 2, "snapshot"),))])
     assert isinstance(verdict, Violates)
     assert verdict.guarantee == "at-least-once"
     assert {finding.diagnosis for finding in verdict.findings} == {"duplicated"}
-    shown = seen.observations[-1].streams["b"]
-    assert shown == ((6,), (7, 8, 7, 8), ())
+    written = observed.observations[-1].streams["b"]
+    assert written == ((6,), (7, 8, 7, 8), ())
 
 
 def test_bytewax_with_its_file_sink_is_certified(certificate):
@@ -68,11 +68,11 @@ def test_bytewax_with_its_file_sink_is_certified(certificate):
     assert certified["engine"]["settings"] == {"sink": "file", "workers": 1}
 
 
-def test_with_an_appending_sink_it_is_at_least_once_and_the_certificate_says_exactly_that(certificate):
+def test_with_an_appending_sink_bytewax_is_at_least_once(certificate):
     code, certified = certificate("bytewax:append", 12)
     assert code == 1
     assert certified["guarantee"] == "at-least-once"
-    broken = {promise for promise, each in certified["guarantees"].items() if each["verdict"] == "violates"}
+    broken = {guarantee for guarantee, each in certified["guarantees"].items() if each["verdict"] == "violates"}
     assert broken == {"no duplicates"}
     (found,) = certified["counterexamples"]
     assert 1 <= found["after"]["failures"] <= found["before"]["failures"]

@@ -1,4 +1,4 @@
-"""Pathway, which promises at-least-once and keeps that."""
+"""Pathway, which guarantees at-least-once."""
 
 import pytest
 from attrs import evolve
@@ -26,25 +26,25 @@ FAILURES = [
 ]
 
 
-def test_without_failures_it_conforms(runs, without_failures):
-    for seen, verdict in runs("pathway", without_failures):
-        assert seen.end == "completed", seen.message
+def test_pathway_without_failures_conforms(runs, without_failures):
+    for observed, verdict in runs("pathway", without_failures):
+        assert observed.end == "completed", observed.message
         assert isinstance(verdict, Conforms)
 
 
-def test_an_orderly_restart_cannot_be_seen(runs):
+def test_an_orderly_restart_is_hidden(runs):
     cases = [evolve(CASE, failures=failures) for failures in [(Restart(1), Restart(2)), (Restart(3),)]]
-    for case, (seen, verdict) in zip(cases, runs("pathway", cases), strict=True):
-        assert len(seen.fired) == len(case.failures)
+    for case, (observed, verdict) in zip(cases, runs("pathway", cases), strict=True):
+        assert len(observed.fired) == len(case.failures)
         assert isinstance(verdict, Conforms)
 
 
-def test_every_kind_of_failure_happens_and_what_is_seen_of_it_are_duplicates_at_most(runs):
+def test_every_kind_of_failure_happens_and_causes_only_duplicates(runs):
     cases = [evolve(CASE, failures=failures) for failures in FAILURES]
     verdicts = []
-    for case, (seen, verdict) in zip(cases, runs("pathway", cases), strict=True):
-        assert seen.end == "completed", seen.message
-        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures)))
+    for case, (observed, verdict) in zip(cases, runs("pathway", cases), strict=True):
+        assert observed.end == "completed", observed.message
+        assert [fired.failure for fired in observed.fired] == list(range(len(case.failures)))
         verdicts.append(verdict)
         if isinstance(verdict, Violates):
             assert verdict.guarantee == "at-least-once"
@@ -52,18 +52,20 @@ def test_every_kind_of_failure_happens_and_what_is_seen_of_it_are_duplicates_at_
     assert any(isinstance(verdict, Violates) for verdict in verdicts)
 
 
-def test_it_goes_on_from_what_is_final(runs):
-    """Where epochs are given one by one; others, by their digest, are given all at once."""
+def test_pathway_resumes_after_the_final_epochs(runs):
+    """Some cases get their epochs one by one; others, by their digest, get all at once."""
     cases = [evolve(CASE, failures=(Crash("join", 3, event),)) for event in (0, 1, 2, BORDER)]
-    committed = [len(seen.observations[seen.fired[0].before].streams["y"]) for seen, _ in runs("pathway", cases)]
+    committed = [
+        len(observed.observations[observed.fired[0].before].streams["y"]) for observed, _ in runs("pathway", cases)
+    ]
     assert 2 in committed
 
 
-def test_the_certificate_says_at_least_once_and_nothing_worse(certificate):
+def test_pathway_is_certified_as_at_least_once(certificate):
     code, certified = certificate("pathway", 4)
     assert code == 1
     assert certified["guarantee"] == "at-least-once"
-    broken = {promise for promise, each in certified["guarantees"].items() if each["verdict"] == "violates"}
+    broken = {guarantee for guarantee, each in certified["guarantees"].items() if each["verdict"] == "violates"}
     assert broken == {"no duplicates"}
     assert certified["cases"]["not exercised"] == certified["cases"]["error"] == 0
     (found,) = certified["counterexamples"]
