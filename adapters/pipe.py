@@ -22,7 +22,7 @@ from typing import Any
 from conformance.adapters import orphans, supervisor
 from conformance.adapters.transcript import Listener, TranscriptRecorder
 from conformance.codec import parse
-from conformance.codec.strict import LARGEST_FILE, whole
+from conformance.codec.strict import LARGEST_FILE, checked_json
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, printable, quote
 
 QUOTA = 4 * 2**30
@@ -92,7 +92,7 @@ class Pipe:
         line = self._line(until)
         self._transcript.received(line)
         try:
-            return whole(parse(line.decode("utf-8")))
+            return checked_json(parse(line.decode("utf-8")))
         except UnicodeDecodeError as error:
             raise self.failed(f"it printed what is not UTF-8: {quote(line[error.start : error.start + 20])}") from None
         except Malformed as refused:

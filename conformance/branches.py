@@ -1,10 +1,11 @@
 """
-A keyed sum as branches, one for each key: how a task that is spread over several subtasks is judged.
+Branches: a keyed sum as one filter and one sum for each key, for engines that spread a task over subtasks.
 
-Subtasks of one task do not wait for each other, so what they emit together has no order that the model knows of; what
-each key emits has. So a case with a `keyed_sum` of n keys is given to such an engine, and judged, with n branches
-instead: a filter that keeps the events of one key, and a sum of them, with a stream of its own that everybody reads who
-read the task's. For each key that is the same program, and n streams have no order between them.
+Subtasks of one task do not wait for each other, so their joint output has no order that the model knows of; the output
+of each key has. So a case with a `keyed_sum` of n keys is given to such an engine, and judged, with n branches
+instead: a filter that keeps the events of one key, and a sum of them, with an output stream of its own. All readers of
+the task's output read these n streams instead. For each key that is the same program, and n streams have no order
+between them.
 """
 
 from collections.abc import Iterator
@@ -30,22 +31,22 @@ class Branches:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """What all of them read."""
+        """The streams that every branch reads."""
         return self.filters[0].inputs
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The streams that they write, by key."""
+        """The streams that the branches write, by key."""
         return tuple(task.output for task in self.sums)
 
     @property
     def names(self) -> frozenset[str]:
-        """All of their tasks."""
+        """The names of all tasks of the branches."""
         return frozenset(task.name for task in (*self.filters, *self.sums))
 
 
 def split(case: Case) -> Case:
-    """The case with branches instead of keyed sums. What struck or held such a task strikes or holds a branch of it."""
+    """Replace keyed sums by branches. A failure or a hold of such a task becomes one of a branch of it."""
     names = {task.name for task in case.graph.tasks} | set(case.graph.streams)
     branches = {
         task.name: _branches(task, task.program.keys, names)
@@ -107,8 +108,10 @@ def _branches(task: Task, keys: int, names: set[str]) -> Branches:
 
 def find(graph: Graph) -> Iterator[Branches]:
     """
-    The keyed sums that a graph has as branches: filters of the same streams, one for each remainder, each with one
-    reader, which is a sum. Whoever wrote the graph, that is what they compute.
+    Find the keyed sums that a graph has as branches.
+
+    These are filters of the same streams, one for each remainder, each with one reader, which is a sum. Whether `split`
+    made them or the author of the case wrote them, they compute a keyed sum.
     """
     readers: dict[str, list[Task]] = {}
     for task in graph.tasks:

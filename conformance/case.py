@@ -1,7 +1,7 @@
 """
-A case: a dataflow graph, its recorded input, and the failures to survive. Frozen, and validated on construction.
+Cases: a dataflow graph, its recorded input, and the failures to survive. Frozen, and validated on construction.
 
-What a case may be is written down in docs/formats.md; these classes are the only place that enforces it.
+The format of a case is specified in docs/reference/cases.md; these classes are the only place that enforces it.
 """
 
 import re
@@ -18,7 +18,7 @@ from conformance.errors import Malformed, inside, quote
 from conformance.programs import Event, P, Program, integer
 
 Epochs: TypeAlias = tuple[tuple[Event, ...], ...]
-"""What one stream carries: for each epoch its events, in order. The borders between them are implied."""
+"""The content of one stream: for each epoch its events, in order. The borders between them are implied."""
 
 Phase: TypeAlias = Literal["processing", "snapshot", "commit", "recovery"]
 
@@ -159,7 +159,7 @@ class Graph:
 
     @property
     def sinks(self) -> tuple[str, ...]:
-        """The streams nobody reads."""
+        """The streams that no task reads."""
         read = {stream for task in self.tasks for stream in task.inputs}
         return tuple(task.output for task in self.tasks if task.output not in read)
 
@@ -240,7 +240,7 @@ def _frozen_inputs(inputs: Any) -> Any:
 
 @frozen
 class Case:
-    """One question to an engine: this graph, this input, these failures; what did you let out?"""
+    """One question to an engine: what does this graph let out, for this input and with these failures."""
 
     graph: Graph
     inputs: Mapping[str, Epochs] = field(converter=_frozen_inputs)
@@ -299,7 +299,7 @@ class Case:
 
 
 def check_epochs(epochs: object, *, least: int = 1) -> None:
-    """Refuse what is not a list of epochs of events."""
+    """Refuse a value that is not a list of epochs of events."""
     if not isinstance(epochs, tuple) or not least <= len(epochs) <= MOST_EPOCHS:
         raise Malformed(quote(epochs), f"a list of {least} to {MOST_EPOCHS} epochs")
     for number, events in enumerate(epochs):

@@ -1,10 +1,12 @@
 """
-The seam between us and an engine: what it can do, what it is asked, what it answers.
+The interface of an engine under test: its capabilities, run requests, and the `Engine` protocol.
 
-An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`).
+An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`). A run
+request goes in, `observation.Observations` come out; the judge never sees the engine itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 from attrs import evolve, field, frozen
@@ -16,7 +18,7 @@ from conformance.programs import PROGRAMS
 
 def capability_names(failure: Failure) -> Iterator[str]:
     """
-    The capabilities that cover a failure, from the widest to the narrowest.
+    List the capabilities that cover a failure, from the widest to the narrowest.
 
     A kill of a worker in its snapshot phase is covered by `kill`, `kill:worker` and `kill:worker:snapshot`; other
     failures have one name, their kind.
@@ -33,7 +35,7 @@ def _set(names: Iterable[str]) -> frozenset[str]:
 
 @frozen
 class Capabilities:
-    """What an engine supports. The default is everything."""
+    """The failures, programs and sizes that an engine supports. The default is everything."""
 
     failures: frozenset[str] = field(default=frozenset(FAILURES), converter=_set)
     programs: frozenset[str] = field(default=frozenset(PROGRAMS), converter=_set)
@@ -41,14 +43,14 @@ class Capabilities:
     most_tasks: int | None = None
     most_events: int | None = None
     branches: bool = False
-    """Whether it spreads keyed sums over subtasks, so that its cases have a branch for each key (`branches`)."""
+    """Whether keyed sums are spread over subtasks, so that cases have a branch for each key (see `branches`)."""
 
     def can_inject(self, failure: Failure) -> bool:
-        """Whether the engine's adapter can make this failure happen."""
+        """Say whether the engine's adapter can make this failure happen."""
         return any(name in self.failures for name in capability_names(failure))
 
     def unsupported(self, case: Case) -> tuple[str, ...]:
-        """What of a case is beyond this engine, in words; nothing, if it can run it."""
+        """List what this engine does not support of a case, in words; nothing, if it can run the case."""
         wanted = {task.program.op for task in case.graph.tasks} - self.programs
         beyond = [f"program {op}" for op in sorted(wanted)]
         beyond += [f"failure {' '.join(_words(f))}" for f in case.failures if not self.can_inject(f)]
@@ -62,7 +64,11 @@ class Capabilities:
         return tuple(dict.fromkeys(beyond))
 
     def common(self, other: "Capabilities") -> "Capabilities":
-        """What both support. (A wide name covers a narrow one: `kill` and `kill:worker` have the latter in common.)"""
+        """
+        Return what both support.
+
+        A wide name covers a narrow one: `kill` and `kill:worker` have the latter in common.
+        """
         return Capabilities(
             failures=frozenset(
                 narrow
@@ -97,14 +103,18 @@ EVERYTHING = Capabilities()
 @frozen
 class RunRequest:
     """
-    One case to run: which streams to observe (all, unless said otherwise), how long it may take, and a seed for what
-    the adapter itself chooses.
+    One case to run.
+
+    With it come the streams to observe (all, unless said otherwise), a deadline in seconds, and a seed for what the
+    adapter itself chooses.
     """
 
     case: Case
     streams: frozenset[str] = field()
     seconds: float = 60.0
     seed: int = 0
+    id: int = field(factory=count().__next__, eq=False, repr=False)
+    """Identifies the request in this process, among any others."""
 
     @streams.default
     def _all(self) -> frozenset[str]:
@@ -113,7 +123,7 @@ class RunRequest:
 
 @frozen
 class Description:
-    """Which engine this is, what it claims, and what it can do."""
+    """The engine's identity, its capabilities, and how it says it works."""
 
     info: EngineInfo
     capabilities: Capabilities = EVERYTHING
@@ -121,15 +131,15 @@ class Description:
     atomic: bool = True
     snapshots: Snapshots = "aligned"
     batch: int = 1
-    """How many cases it likes to be given at once."""
+    """Number of cases that `run` should be given at once."""
 
     @property
     def claims(self) -> tuple[object, ...]:
-        """What its observations have to say of themselves, too."""
+        """How the engine says it works; its observations have to say the same."""
         return (self.epochs, self.atomic, self.snapshots)
 
     def suited(self, request: RunRequest) -> RunRequest:
-        """The request as it has to be for this engine: where its borders are can only be read off the sources."""
+        """Add the sources to the observed streams of an engine with borders of its own: they show where these are."""
         return (
             evolve(request, streams=request.streams | set(request.case.graph.sources))
             if self.epochs == "own"
@@ -140,6 +150,8 @@ class Description:
 class Engine(Protocol):
     """
     An engine under test.
+
+    The smallest one:
 
         class MyEngine:
             def __init__(self, settings): ...
@@ -158,13 +170,13 @@ class Engine(Protocol):
     """
 
     def start(self) -> Description:
-        """Get ready, once. Raises `EngineUnavailable` with the way out where that is impossible."""
+        """Get ready, once. Raise `EngineUnavailable`, with what would help, where that is impossible."""
         ...
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        """Run cases, all at once or one after the other, and give what was observed of each, in their order."""
+        """Run cases, all at once or one after the other, and yield the observations of each, in their order."""
         ...
 
     def stop(self) -> None:
-        """End everything that was started, also if `start` or `run` failed."""
+        """Stop everything that was started, also if `start` or `run` failed."""
         ...

@@ -1,4 +1,4 @@
-"""Everything raised on purpose. Each error knows its exit code and says what, where and what to do."""
+"""Everything raised on purpose. Each error has an exit code and says what is wrong, where, and what to do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +21,8 @@ class Malformed(ConformanceError):
     """
     A value that a reader refuses: where it stands, what was found, what was expected.
 
-    Values refuse themselves on construction and know only their own part of the path; whoever
-    holds them adds the rest with `inside`, and the reader of a file adds the file.
+    Values validate themselves on construction and know only their own part of the path; the value that holds them adds
+    the rest with `inside`, and the reader of a file adds the file.
     """
 
     exit_code = 2
@@ -71,7 +71,7 @@ class EngineUnavailable(ConformanceError):
 
 
 class EngineFailed(ConformanceError):
-    """An engine that was run and failed us: it raised, or answered what is no answer."""
+    """An engine that was run and failed us: it raised, or its answer is not of the protocol."""
 
     exit_code = 4
 
@@ -82,7 +82,7 @@ class EngineFailed(ConformanceError):
 
 
 class Unsupported(ConformanceError):
-    """A case that asks of an engine what it says it cannot do."""
+    """A case that needs something of an engine that the engine does not support."""
 
     exit_code = 3
 
@@ -103,14 +103,14 @@ class Inapplicable(ConformanceError):
 
 
 class OutOfBudget(ConformanceError):
-    """We stopped looking, so nothing is known."""
+    """A search that was stopped, so nothing is known."""
 
     exit_code = 3
 
 
 def quote(value: object) -> str:
     """
-    A hostile value, fit for one line of a terminal.
+    Make a hostile value fit for one line of a terminal.
 
     `ascii` escapes control characters and right-to-left marks; a container is named, not shown, because
     showing a large or deeply nested one is itself an attack.
@@ -132,12 +132,12 @@ def quote(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """A hostile line, as it is but for what cannot be printed: control characters, marks that turn the line around."""
+    """Escape what cannot be printed in a hostile line: control characters, marks that turn the line around."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def dotted(path: JsonPath) -> str:
-    """A JSON path as people write it: `$.graph.tasks[0].inputs`."""
+    """Write a JSON path as people do: `$.graph.tasks[0].inputs`."""
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{_shown_key(part)}" for part in path)
 
 
@@ -148,7 +148,7 @@ def _shown_key(key: str) -> str:
 
 @contextmanager
 def inside(*path: str | int) -> Iterator[None]:
-    """Put what is refused within this block at `path` of the value that holds it."""
+    """Prefix the path of every refusal within this block: it is at `path` of the value that holds it."""
     try:
         yield
     except Malformed as refused:

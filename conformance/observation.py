@@ -1,4 +1,4 @@
-"""What an engine let us observe of a case, over time. Frozen, and validated on construction."""
+"""Observations: what an engine let us observe of a case, over time. Frozen, and validated on construction."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
@@ -17,7 +17,7 @@ ENDS = ("completed", "stalled", "error")
 
 @frozen
 class EngineInfo:
-    """Which engine it was, and how it was set up."""
+    """The engine's name, version and settings."""
 
     name: str = "unnamed"
     version: str = "unknown"
@@ -34,7 +34,7 @@ class EngineInfo:
 
 @frozen
 class Observation:
-    """out(c) as it was seen at one moment: for each observed stream, the events of each committed epoch."""
+    """The model's out(c) as an engine showed it at one moment: of each observed stream, the committed epochs."""
 
     streams: Mapping[str, Epochs]
     t: float | None = None
@@ -52,7 +52,7 @@ class Observation:
 
 @frozen
 class Fired:
-    """A failure that happened: which, before which observation, and how the adapter knows."""
+    """A failure that happened: its index in the case, the observation after it, and how the adapter knows."""
 
     failure: int
     before: int
@@ -76,7 +76,7 @@ def _check_time(t: object) -> None:
 
 @frozen
 class Observations:
-    """All that was seen of one run of a case."""
+    """Everything that was observed of one run of a case, and how the run ended. This is what the judge judges."""
 
     case: str
     observations: tuple[Observation, ...]
@@ -89,9 +89,9 @@ class Observations:
     message: str | None = None
     log: tuple[Any, ...] = field(default=(), repr=False)
     overlapped: int | None = None
-    """Of how many epochs the snapshot was still under way when the next one had begun, if the adapter knows."""
+    """Number of epochs whose snapshot was still under way when the next one had begun, if the adapter knows."""
     in_flight: int | None = None
-    """How many bytes of messages in flight the snapshots hold, if the adapter knows."""
+    """Number of bytes of in-flight messages that the snapshots hold, if the adapter knows."""
 
     def __attrs_post_init__(self) -> None:
         for name, allowed in (("epochs", ("given", "own")), ("snapshots", ("aligned", "unaligned")), ("end", ENDS)):
@@ -100,10 +100,10 @@ class Observations:
                 raise Malformed(quote(value), "one of " + ", ".join(allowed), path=(name,))
         if not isinstance(self.atomic, bool):
             raise Malformed(quote(self.atomic), "true or false", path=("atomic",))
-        for name, what in (("overlapped", "epochs"), ("in_flight", "bytes")):
+        for name, unit in (("overlapped", "epochs"), ("in_flight", "bytes")):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 0):
-                raise Malformed(quote(value), f"a number of {what}", path=(name,))
+                raise Malformed(quote(value), f"a number of {unit}", path=(name,))
         if self.message is not None and not isinstance(self.message, str):
             raise Malformed(quote(self.message), "a string", path=("message",))
         first = self.observations[0].streams.keys() if self.observations else ()
@@ -120,7 +120,7 @@ class Observations:
 
     @property
     def claims(self) -> tuple[object, ...]:
-        """How the engine says it works."""
+        """How the engine says it works; it has to say the same in its `Description`."""
         return (self.epochs, self.atomic, self.snapshots)
 
     def check_fit(self, case: Case, digest: str) -> None:

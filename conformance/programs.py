@@ -35,7 +35,7 @@ def integer(value: object, *, least: int, most: int) -> int:
 
 
 def _within(least: int, most: int) -> Any:
-    """An attrs field that holds an integer from `least` to `most`."""
+    """Make an attrs field that holds an integer from `least` to `most`."""
 
     def check(_: object, attribute: Any, value: object) -> None:
         with inside(attribute.name):
@@ -52,17 +52,17 @@ class Program(Generic[S]):
     initial: ClassVar[Any] = None
 
     def __call__(self, state: S, event: Event) -> tuple[S, Outputs]:
-        """f(v, w): the next state and what is emitted."""
+        """Compute f(v, w): the next state and what is emitted."""
         if isinstance(event, str):
             return self.on_string(state, event)
         return self.on_integer(state, event)
 
     def on_integer(self, state: S, w: int) -> tuple[S, Outputs]:
-        """The program proper."""
+        """Compute f for an integer event, which is the program proper."""
         raise NotImplementedError
 
     def on_string(self, state: S, event: str) -> tuple[S, Outputs]:
-        """Pass through."""
+        """Compute f for a string event, which passes through unless the program says otherwise."""
         return state, (event,)
 
 
@@ -124,7 +124,7 @@ class Count(Program[int]):
     op = "count"
     initial = 0
 
-    def on_integer(self, state: int, w: int) -> tuple[int, Outputs]:  # noqa: ARG002 - counts, whatever the value
+    def on_integer(self, state: int, w: int) -> tuple[int, Outputs]:  # noqa: ARG002 - every integer counts alike
         return state + 1, (state + 1,)
 
 

@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-out", type=Path, metavar="DIR", help="where the results go; build/conformance")
 
 
-class Broken(Exception):
+class GuaranteeBroken(Exception):
     """A guarantee that does not hold, or of which nothing is known; its text is for people."""
 
 
@@ -52,16 +52,16 @@ class Certified:
     def check(self, guarantee: str) -> None:
         """Fails unless this guarantee holds; how it is broken, and how to see it, is in the message."""
         from conformance.errors import printable  # noqa: PLC0415
-        from conformance.reports.summary import failure  # noqa: PLC0415
+        from conformance.reports.summary import describe_violation  # noqa: PLC0415
 
         if guarantee not in GUARANTEES:
-            raise Broken(f"there is no guarantee {guarantee!r}; there are {', '.join(GUARANTEES)}")
+            raise GuaranteeBroken(f"there is no guarantee {guarantee!r}; there are {', '.join(GUARANTEES)}")
         verdict = self.tally.guarantee_verdict(guarantee)  # type: ignore[arg-type] # it is one of them
         if verdict == "violates":
-            raise Broken(failure(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
+            raise GuaranteeBroken(describe_violation(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
             why = self.tally.why_unknown
-            raise Broken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")
+            raise GuaranteeBroken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")
 
 
 class Campaigns:
@@ -69,7 +69,7 @@ class Campaigns:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._known: dict[str, Certified | Broken] = {}
+        self._known: dict[str, Certified | GuaranteeBroken] = {}
 
     def __call__(self, word: str) -> Certified:
         """Certify an engine, the first time; its campaign."""
@@ -79,9 +79,9 @@ class Campaigns:
             try:
                 self._known[word] = self._certify(word)
             except ConformanceError as error:
-                self._known[word] = Broken(printable(f"{type(error).__name__}: {error}"))
+                self._known[word] = GuaranteeBroken(printable(f"{type(error).__name__}: {error}"))
         found = self._known[word]
-        if isinstance(found, Broken):
+        if isinstance(found, GuaranteeBroken):
             raise found
         return found
 
@@ -132,7 +132,9 @@ class Guarantee(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """A broken guarantee speaks for itself; anything else is shown as usual."""
-        return str(excinfo.value) if isinstance(excinfo.value, Broken) else super().repr_failure(excinfo, style)
+        return (
+            str(excinfo.value) if isinstance(excinfo.value, GuaranteeBroken) else super().repr_failure(excinfo, style)
+        )
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.engine}: {self.guarantee}"

@@ -1,7 +1,7 @@
 """
-An engine in Python, all of it. In this folder: conformance certify python:my_engine:MyEngine
+A complete engine in Python. Run it in this folder: conformance certify python:my_engine:MyEngine
 
-It runs a graph epoch by epoch; what an epoch put out is committed together with the states of all tasks.
+It runs a graph epoch by epoch, and commits the output of an epoch together with the states of all tasks.
 """
 
 from conformance.case import BORDER, Crash
@@ -26,7 +26,7 @@ class MyEngine:
 
 
 def observe(request):
-    """Run a case, make its failures happen, and note what can be seen: after every epoch, and after every failure."""
+    """Run a case, inject its failures, and record what is committed: after every epoch, and after every failure."""
     case, failures, fired, seen = request.case, list(request.case.failures), [], []
     states = {task.name: task.program.initial for task in case.graph.tasks}
     committed = dict.fromkeys(case.graph.streams, ())
@@ -41,7 +41,7 @@ def observe(request):
 
 
 def attempt(case, epoch, states, failures):
-    """One epoch: the states at its end and the events of its streams; None, if a task has died."""
+    """Run one epoch; return the states at its end and the events of its streams, or None if a task has died."""
     streams = {source: epochs[epoch] for source, epochs in case.inputs.items()}
     for task in case.graph.in_order:
         events, out = [event for stream in task.inputs for event in streams[stream]], []

@@ -1,5 +1,5 @@
 """
-Hypothesis strategies for cases, the public way to write properties of one's own.
+Hypothesis strategies for cases: a public interface, for campaigns and for property tests of your own.
 
     from hypothesis import given
     from conformance.generators import cases
@@ -7,8 +7,9 @@ Hypothesis strategies for cases, the public way to write properties of one's own
     @given(cases())
     def test_my_engine(case): ...
 
-Every strategy says what it shrinks to. `collect` gives the cases of a seed as a list, `situations` says what a case
-puts an engine through, `corpus` has the hand-written cases.
+Every strategy says what it shrinks to. `collect` lists the cases of a seed, `situations` names what a case puts an
+engine through, `corpus` has the hand-written cases. A campaign (`campaign.plan`) runs the corpus first and then the
+cases of its seed, by number (`Numbered`).
 """
 
 from conformance.generators.cases import cases

@@ -1,4 +1,4 @@
-"""The cases of a seed: numbered, so that any of them can be made again without the others."""
+"""The cases of a seed, numbered: any of them can be drawn again without the others."""
 
 from collections.abc import Callable, Hashable, Iterator
 from itertools import count, islice
@@ -11,16 +11,16 @@ from hypothesis.strategies import SearchStrategy
 T = TypeVar("T", bound=Hashable)
 
 ENTROPY = 4096
-"""Bytes that a value is made from; a strategy that wants more gives none for that number."""
+"""Number of bytes that a value is drawn from; where a strategy wants more, that number has no value."""
 
 
 class Numbered(Generic[T]):
     """
     The values of a strategy under a seed, by number.
 
-    The same seed and number give the same value on every run, process and machine, as nothing else decides but the
-    versions of this package and of Hypothesis: the bytes that a fuzzer would feed to Hypothesis come from a generator
-    seeded with both. Unlike Hypothesis's own generation phase, which begins with small examples and varies those it
+    The same seed and number give the same value on every run, process and machine; only the versions of this package
+    and of Hypothesis matter beside them. The bytes that a fuzzer would feed to Hypothesis come from a generator seeded
+    with both. Unlike Hypothesis's own generation phase, which begins with small examples and varies those it
     liked, every number is drawn alike, so shares can be measured.
     """
 
@@ -36,17 +36,17 @@ class Numbered(Generic[T]):
         self._feed: Callable[[bytes], object] = draw.hypothesis.fuzz_one_input  # type: ignore[attr-defined]
 
     def entropy(self, number: int) -> bytes:
-        """The bytes behind a number."""
+        """Make the bytes that a number's value is drawn from."""
         return Random(f"{self.seed}/{number}").randbytes(ENTROPY)
 
     def get(self, number: int) -> T | None:
-        """The value of a number; None where the strategy wanted more bytes, or none that these give."""
+        """Draw the value of a number; None where the strategy wanted more bytes, or rejected these."""
         self._drawn.clear()
         self._feed(self.entropy(number))
         return self._drawn[0] if self._drawn else None
 
     def distinct(self) -> Iterator[tuple[int, T]]:
-        """Numbers and their values, each value once. Endless, if the strategy has endless values."""
+        """Go through numbers and their values, each value once. Endless, if the strategy has endless values."""
         seen = set()
         for number in count():
             value = self.get(number)
@@ -56,5 +56,5 @@ class Numbered(Generic[T]):
 
 
 def collect(strategy: SearchStrategy[T], *, number: int, seed: int) -> list[T]:
-    """The first so many different values of a strategy under a seed."""
+    """List the first `number` different values of a strategy under a seed."""
     return [value for _, value in islice(Numbered(strategy, seed=seed).distinct(), number)]

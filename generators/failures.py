@@ -1,4 +1,4 @@
-"""Failure schedules, and holds that make epochs overlap."""
+"""Strategies for failure schedules, and for holds that make epochs overlap."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from conformance.case import BORDER, PHASES, TARGETS, Crash, Failure, Graph, Hol
 from conformance.engine import EVERYTHING, Capabilities
 
 AGAIN = "again"
-"""The failure before, once more at the same point."""
+"""A repetition of the failure before, at the same point."""
 
 AT_ONCE = "at once"
 """A crash with no progress since the failure before: at the first event of the epoch that is being done again."""
@@ -19,61 +19,64 @@ NONE = "none"
 
 WEIGHTS = {NONE: 25, "crash": 12, "kill": 20, "restart": 3, "partition": 3, AGAIN: 6, AT_ONCE: 18}
 """
-How likely each is, and what shrinks to what: nothing is simplest, then crashes; what depends on the failure before
-comes last, so that nothing has to shrink past it.
+How likely each kind is, and the order in which kinds shrink: no failure is simplest, then come crashes. Kinds that
+depend on the failure before come last, so that no other kind has to shrink past them.
 """
 
-Idea: TypeAlias = tuple[str, int, int, int | str, tuple[str, Phase]]
-"""A kind, a task by number, an epoch, an event, and what a kill is aimed at."""
+FailureSketch: TypeAlias = tuple[str, int, int, int | str, tuple[str, Phase]]
+"""A failure before there is a graph: a kind, a task by number, an epoch, an event, and a kill's target and phase."""
+
+HoldSketch: TypeAlias = tuple[int, int]
+"""A hold before there is a graph: a task by number, and an epoch."""
 
 
 def failures(
     *, graph: Graph, epochs: int, capabilities: Capabilities = EVERYTHING, most: int = 3
 ) -> SearchStrategy[tuple[Failure, ...]]:
     """
-    Schedules of at most so many failures, all of which can fire, of the kinds an engine supports.
+    Schedules of at most `most` failures, all of which can fire, of the kinds an engine supports.
 
     Shrinks towards no failure, then one early crash of the first task.
     """
-    drawn = ideas(epochs=epochs, capabilities=capabilities, most=most)
+    drawn = failure_sketches(epochs=epochs, capabilities=capabilities, most=most)
     return drawn.map(lambda each: schedule_of(each, graph, epochs))
 
 
-def ideas(*, epochs: int, capabilities: Capabilities, most: int) -> SearchStrategy[Sequence[Idea]]:
-    """Schedules before they are put together: every list of these makes one, for any graph."""
+def failure_sketches(*, epochs: int, capabilities: Capabilities, most: int) -> SearchStrategy[Sequence[FailureSketch]]:
+    """Sketches of schedules: every list of them makes a schedule, for any graph."""
     aims = [aim for aim in _aims() if capabilities.can_inject(Kill(aim[0], 1, aim[1]))]
     possible = {NONE, *(capabilities.failures & {"crash", "restart", "partition"})}
     possible |= {AGAIN, AT_ONCE} if "crash" in possible else set()
     possible |= {"kill"} if aims else set()
     kinds = [kind for kind, weight in WEIGHTS.items() if kind in possible for _ in range(weight)]
     places: tuple[int | str, ...] = (0, 1, BORDER, 2)
-    idea = st.tuples(
+    sketch = st.tuples(
         st.sampled_from(kinds),
         st.integers(0, 11),
         st.integers(1, epochs),
         st.sampled_from(places),
         st.sampled_from(aims or _aims()),
     )
-    return st.tuples(*[idea] * most)
+    return st.tuples(*[sketch] * most)
 
 
 def _aims() -> list[tuple[str, Phase]]:
-    """Every target and phase; a recovery twice, as half of these find nothing to recover from."""
+    """List every target and phase; a recovery twice, as half of these find nothing to recover from."""
     return [(target, phase) for phase in (*PHASES, PHASES[-1]) for target in TARGETS]
 
 
-def schedule_of(drawn: Sequence[Idea], graph: Graph, epochs: int) -> tuple[Failure, ...]:
+def schedule_of(sketches: Sequence[FailureSketch], graph: Graph, epochs: int) -> tuple[Failure, ...]:
     """
-    The schedule that these ideas come to, each failure at a point that is still ahead when it is armed.
+    Make a schedule of sketches, each failure at a point that is still ahead when it is armed.
 
-    A failure in an uncommitted epoch is followed by a recovery that does this epoch again, so whatever comes next may
-    strike in the same epoch or later: failures go by epoch, otherwise as they were drawn. What strikes after the
-    commit of an epoch goes last in it, and only one of them. (Sorting leaves each failure its own epoch, whichever
-    others are taken away; moving a late one on would not.)
+    A failure in an uncommitted epoch is followed by a recovery that does this epoch again, so the next failure may
+    strike in the same epoch or later: failures are sorted by epoch and otherwise stay as they were drawn. A failure
+    that strikes after the commit of an epoch comes last in it, and there is only one of them. (Sorting leaves each
+    failure its own epoch when other failures are removed; moving a late one on would not.)
     """
     tasks = [task.name for task in graph.tasks]
     found: list[Failure] = []
-    for kind, number, epoch, event, aim in drawn:
+    for kind, number, epoch, event, aim in sketches:
         before = found[-1] if found and not _commits(found[-1]) else None
         failure = _failure(kind, tasks[number % len(tasks)], min(epoch, epochs), event, aim, before)
         if failure is not None and not (_commits(failure) and failure.epoch in map(_committed, found)):
@@ -82,7 +85,7 @@ def schedule_of(drawn: Sequence[Idea], graph: Graph, epochs: int) -> tuple[Failu
 
 
 def _commits(failure: Failure) -> bool:
-    """Whether it strikes when its epoch is committed already."""
+    """Tell whether a failure strikes after its epoch is committed."""
     return isinstance(failure, Restart) or (isinstance(failure, Kill) and failure.phase == "commit")
 
 
@@ -94,7 +97,7 @@ def _failure(
     kind: str, task: str, epoch: int, event: int | str, aim: tuple[str, Phase], before: Failure | None
 ) -> Failure | None:
     target, phase = aim
-    alone: dict[str, Failure | None] = {
+    by_kind: dict[str, Failure | None] = {
         NONE: None,
         "crash": Crash(task, epoch, event),
         AGAIN: before,
@@ -102,24 +105,24 @@ def _failure(
         "restart": Restart(epoch),
         "partition": Partition("worker", epoch, 1),
     }
-    if kind in alone:
-        return alone[kind]
+    if kind in by_kind:
+        return by_kind[kind]
     if phase == "recovery":
         return Kill(target, before.epoch, phase) if before else None
     return Kill(target, epoch, None if phase == "processing" else phase)
 
 
 def holds(*, graph: Graph, epochs: int, most: int = 2) -> SearchStrategy[tuple[Hold, ...]]:
-    """Tasks that are late for an epoch: slow branches of diamonds, late sources. Shrinks towards none."""
-    return delays(epochs=epochs, most=most).map(lambda drawn: holds_of(drawn, graph, epochs))
+    """Tuples of holds, which make slow branches of diamonds and late sources. Shrinks towards none."""
+    return hold_sketches(epochs=epochs, most=most).map(lambda sketches: holds_of(sketches, graph, epochs))
 
 
-def delays(*, epochs: int, most: int) -> SearchStrategy[Sequence[tuple[int, int]]]:
-    """Holds before they are put together: a task by number, and an epoch."""
+def hold_sketches(*, epochs: int, most: int) -> SearchStrategy[Sequence[HoldSketch]]:
+    """Sketches of holds: every list of them makes holds, for any graph."""
     return st.lists(st.tuples(st.integers(0, 11), st.integers(1, epochs)), max_size=most)
 
 
-def holds_of(drawn: Sequence[tuple[int, int]], graph: Graph, epochs: int) -> tuple[Hold, ...]:
-    """The holds that these numbers come to, each once."""
+def holds_of(sketches: Sequence[HoldSketch], graph: Graph, epochs: int) -> tuple[Hold, ...]:
+    """Make holds of sketches, each hold once."""
     tasks = [task.name for task in graph.tasks]
-    return tuple(dict.fromkeys(Hold(tasks[number % len(tasks)], min(epoch, epochs)) for number, epoch in drawn))
+    return tuple(dict.fromkeys(Hold(tasks[number % len(tasks)], min(epoch, epochs)) for number, epoch in sketches))

@@ -1,4 +1,4 @@
-"""Dataflow graphs."""
+"""Strategies for dataflow graphs."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -14,10 +14,10 @@ SOURCES = "abcd"
 TASKS = "tuvwxyzpqrmn"
 
 REFERENCES = (0, 1, 2, -1, -1, -1, -1, -1, -2, -2, 3, 4)
-"""What a task may refer to: sources and then outputs from 0 on, or from -1 on the newest. The newest make it deep."""
+"""What a task may read: from 0 on the sources and then the outputs, from -1 on the newest, which make a graph deep."""
 
-Sketch: TypeAlias = Sequence[tuple[Sequence[int], Program[Any]]]
-"""For each task what it reads, by number, and what it does."""
+GraphSketch: TypeAlias = Sequence[tuple[Sequence[int], Program[Any]]]
+"""A graph before its streams have names: for each task the streams it reads, by number, and its program."""
 
 
 def graphs(
@@ -28,25 +28,27 @@ def graphs(
     programs: SearchStrategy[Program[Any]] | None = None,
 ) -> SearchStrategy[Graph]:
     """
-    Graphs of at most so many sources, tasks, and inputs a task: chains, joins, diamonds, disjoint parts.
+    Graphs of at most `sources` sources, `tasks` tasks, and `inputs` inputs a task.
+
+    There are chains, joins, diamonds and disjoint parts among them.
 
     Shrinks towards one task that reads one source.
     """
-    drawn = sketches(tasks=tasks, inputs=inputs, programs=programs or any_programs())
+    drawn = graph_sketches(tasks=tasks, inputs=inputs, programs=programs or any_programs())
     return drawn.map(lambda sketch: graph_of(sketch, sources))
 
 
-def sketches(*, tasks: int, inputs: int, programs: SearchStrategy[Program[Any]]) -> SearchStrategy[Sketch]:
-    """Graphs before they are put together: every list of these makes one, so that tasks can be taken away at will."""
+def graph_sketches(*, tasks: int, inputs: int, programs: SearchStrategy[Program[Any]]) -> SearchStrategy[GraphSketch]:
+    """Sketches of graphs: every list of tasks makes a graph, so that shrinking can remove any of them."""
     references = st.lists(st.sampled_from(REFERENCES), min_size=1, max_size=inputs)
     return st.lists(st.tuples(references, programs), min_size=1, max_size=tasks)
 
 
-def graph_of(sketch: Sketch, sources: int) -> Graph:
+def graph_of(sketch: GraphSketch, sources: int) -> Graph:
     """
-    The graph that a sketch comes to.
+    Make a graph of a sketch.
 
-    Numbers go round and round the streams there are, so each of them means something. Sources that nobody reads are
+    A number is taken modulo how many streams there are, so each of them means something. Sources that no task reads are
     left out, and the others take their names.
     """
     streams = list(SOURCES[:sources])

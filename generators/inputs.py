@@ -1,4 +1,4 @@
-"""Recorded input: what each source carries."""
+"""Strategies for recorded input: the events of each source, epoch by epoch."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,15 +17,15 @@ EVENTS: tuple[Event, ...] = (
     *["", "resets", '<b>"&', "ü…\u202e", "x" * 64],
 )
 """
-What is chosen from, the likelier the more often it is listed: small integers, so that values repeat; "reset"; the
-largest integer; and text that somebody will forget to escape.
+The events to choose from, the likelier the more often they are listed: small integers, so that values repeat;
+"reset"; the largest integer; and text that is easily forgotten to be escaped.
 """
 
 FEW = 8
-"""Up to so many events of an epoch are drawn one by one; more are made by rule, as nobody would look at each."""
+"""Up to so many events of an epoch are drawn one by one; more are made by rule, as one of many is seldom special."""
 
 Arrivals: TypeAlias = Sequence[tuple[int, Event, int]]
-"""What arrives in an epoch, in runs: at which source, by number; what; and how many of the kind."""
+"""The events that arrive in an epoch, in runs: a source by number, the first event of the run, and its length."""
 
 
 def events() -> SearchStrategy[Event]:
@@ -35,7 +35,7 @@ def events() -> SearchStrategy[Event]:
 
 def inputs(*, graph: Graph, epochs: int, most: int = 5, flood: int = 0) -> SearchStrategy[dict[str, Epochs]]:
     """
-    Input for every source of a graph: so many epochs, of at most so many events or, now and then, a flood of them.
+    Input for every source of a graph: `epochs` epochs of at most `most` events or, now and then, `flood` of them.
 
     Empty epochs, silent sources, skew and repeated values come up by themselves. Shrinks towards empty epochs.
     """
@@ -45,9 +45,9 @@ def inputs(*, graph: Graph, epochs: int, most: int = 5, flood: int = 0) -> Searc
 
 def arrivals(*, most: int, flood: int) -> SearchStrategy[Arrivals]:
     """
-    One epoch of all sources before it is put together.
+    Sketches of one epoch of all sources.
 
-    Sources are numbers, round and round, so that an epoch keeps its meaning when a source is taken away.
+    Sources are numbers, modulo how many there are, so that an epoch keeps its meaning when a source is removed.
     """
     lengths = [1] * 12
     if most > FEW:
@@ -58,7 +58,7 @@ def arrivals(*, most: int, flood: int) -> SearchStrategy[Arrivals]:
 
 
 def inputs_of(epochs: Sequence[Arrivals], sources: Sequence[str], *, most: int, flood: int) -> dict[str, Epochs]:
-    """The input that these epochs come to: for each source its own, none longer than it may be."""
+    """Make the input of these epochs: for each source its own events, none longer than it may be."""
     return {
         source: tuple(_segment(epoch, number, len(sources), most, flood) for epoch in epochs)
         for number, source in enumerate(sources)
@@ -73,5 +73,5 @@ def _segment(epoch: Arrivals, source: int, sources: int, most: int, flood: int) 
 
 
 def _nth(event: Event, index: int) -> Event:
-    """The index-th of a run: integers count on, so that a run is not one value over and over."""
+    """Return the index-th event of a run: integers count on, so that a run is not one value over and over."""
     return event if isinstance(event, str) else (event + index) % P

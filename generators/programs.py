@@ -1,4 +1,4 @@
-"""Programs for tasks."""
+"""Strategies for programs."""
 
 from collections.abc import Collection
 from typing import Any
@@ -36,7 +36,7 @@ CHOICES: tuple[Program[Any], ...] = (
     Repeat(0),
     Repeat(2),
 )
-"""What is chosen from, the likelier the more often it is listed: mostly what carries state or depends on order."""
+"""The programs to choose from, the likelier the more often they are listed: most carry state or depend on order."""
 
 
 def programs(*, ops: Collection[str] = PROGRAMS.keys()) -> SearchStrategy[Program[Any]]:

@@ -1,7 +1,7 @@
 """
-What a case puts an engine through, by name: the situations in which recovery protocols go wrong.
+Situations: what a case puts an engine through, by name, where recovery protocols are known to go wrong.
 
-How often each occurs is measured (`conformance generate --stats`) and held by a test, and a certificate says which of
+How often each occurs is measured (`conformance generate --stats`) and fixed by a test, and a certificate says which of
 them were reached.
 """
 
@@ -18,12 +18,12 @@ SKEWED = 3
 
 
 def situations(case: Case) -> frozenset[str]:
-    """The names of all situations that occur in a case."""
+    """Name all situations that occur in a case."""
     return frozenset(name for name, occurs in SITUATIONS.items() if occurs(case))
 
 
 def _distances(graph: Graph) -> dict[str, dict[str, set[int]]]:
-    """For each stream the streams it is made from, itself included, and by how many tasks each way there is."""
+    """Find for each stream the streams it is made from, itself included, and the lengths of the paths there."""
     found: dict[str, dict[str, set[int]]] = {source: {source: {0}} for source in graph.sources}
     for task in graph.in_order:
         found[task.output] = {task.output: {0}}
@@ -34,7 +34,7 @@ def _distances(graph: Graph) -> dict[str, dict[str, set[int]]]:
 
 
 def _meetings(graph: Graph) -> Iterator[tuple[Task, str, str, str, bool]]:
-    """Diamonds: a task, two of its inputs, the stream both are made from, and whether the ways differ in length."""
+    """Find diamonds: a task, two of its inputs, the stream both come from, and whether the paths differ in length."""
     distances = _distances(graph)
     for task in graph.tasks:
         for one, other in combinations(task.inputs, 2):
@@ -52,7 +52,7 @@ def _is_chain(case: Case) -> bool:
 
 
 def _is_disjoint(case: Case) -> bool:
-    """Parts that share no stream, by joining streams that a task connects until nothing joins any more."""
+    """Tell whether some parts share no stream, by joining streams that a task connects until nothing joins any more."""
     part = {stream: stream for stream in case.graph.streams}
 
     def root(stream: str) -> str:
@@ -71,7 +71,7 @@ def _runs(op: str) -> Callable[[Case], bool]:
 
 
 def _rows(case: Case) -> list[tuple[int, ...]]:
-    """How many events each source has, epoch by epoch."""
+    """Count the events of each source, epoch by epoch."""
     return list(zip(*([len(events) for events in epochs] for epochs in case.inputs.values()), strict=True))
 
 
@@ -94,7 +94,7 @@ def _crashes(case: Case) -> list[Crash]:
 
 
 def _arriving(case: Case, task: str, epoch: int) -> int:
-    """At least how many events a task has to handle in an epoch: those of the sources it reads itself."""
+    """Count the events a task has to handle at least in an epoch: those of the sources it reads itself."""
     (reader,) = (each for each in case.graph.tasks if each.name == task)
     return sum(len(case.inputs[stream][epoch - 1]) for stream in reader.inputs if stream in case.inputs)
 
@@ -111,7 +111,7 @@ def _two_tasks_in_one_epoch(case: Case) -> bool:
 
 
 def _same_task_again(case: Case) -> bool:
-    """A task that crashes again in the epoch that is being done again because it crashed."""
+    """Find a task that crashes again in the epoch that is being done again because it crashed."""
     return any(
         isinstance(one, Crash) and isinstance(two, Crash) and (one.task, one.epoch) == (two.task, two.epoch)
         for one, two in pairwise(case.failures)
@@ -119,7 +119,7 @@ def _same_task_again(case: Case) -> bool:
 
 
 def _back_to_back(case: Case) -> bool:
-    """A crash at the very first event after the recovery from the failure before it."""
+    """Find a crash at the very first event after the recovery from the failure before it."""
     return any(
         isinstance(two, Crash) and two.event == 0 and one.epoch == two.epoch and not isinstance(one, Restart)
         for one, two in pairwise(case.failures)
@@ -140,18 +140,18 @@ def _holds_before_the_last_epoch(case: Case) -> set[str]:
 
 
 def _slow_branch(case: Case) -> bool:
-    """One way through a diamond is held while another is free: at the join the free one reaches the next epoch."""
+    """Find a diamond of which one path is held and another is free: at the join the free one reaches the next epoch."""
     held = _holds_before_the_last_epoch(case)
     if not held:
         return False
     return any(
-        _on_the_way(case.graph, one, common, held) != _on_the_way(case.graph, other, common, held)
+        _is_held_between(case.graph, one, common, held) != _is_held_between(case.graph, other, common, held)
         for _, one, other, common, _ in _meetings(case.graph)
     )
 
 
-def _on_the_way(graph: Graph, stream: str, common: str, held: set[str]) -> bool:
-    """Whether a held task stands between a stream and the one it is made from."""
+def _is_held_between(graph: Graph, stream: str, common: str, held: set[str]) -> bool:
+    """Tell whether a held task stands between a stream and the one it is made from."""
     distances = _distances(graph)
     return any(
         task.name in held
@@ -163,7 +163,7 @@ def _on_the_way(graph: Graph, stream: str, common: str, held: set[str]) -> bool:
 
 
 def _late_source(case: Case) -> bool:
-    """A source that reaches a join through a held task only, and meets another source there."""
+    """Find a source that reaches a join through a held task only, and meets another source there."""
     held = {task.output for task in case.graph.tasks if task.name in _holds_before_the_last_epoch(case)}
     if not held:
         return False
@@ -172,8 +172,8 @@ def _late_source(case: Case) -> bool:
     for task in case.graph.tasks:
         for one, other in combinations(task.inputs, 2):
             late, free = (one, other) if distances[one].keys() & held else (other, one)
-            apart = bool(distances[late].keys() & held) and not distances[free].keys() & held
-            if apart and (distances[late].keys() & sources) - distances[free].keys():
+            only_one = bool(distances[late].keys() & held) and not distances[free].keys() & held
+            if only_one and (distances[late].keys() & sources) - distances[free].keys():
                 return True
     return False
 

@@ -1,4 +1,4 @@
-"""How large generated cases get."""
+"""Sizes of generated cases."""
 
 from attrs import evolve, frozen
 
@@ -19,7 +19,7 @@ class Size:
     flood: int = 0
 
     def within(self, capabilities: Capabilities) -> "Size":
-        """The same, where an engine allows less."""
+        """Lower the bounds to those of an engine."""
         tasks, events = capabilities.most_tasks, capabilities.most_events
         return evolve(
             self,

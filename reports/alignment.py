@@ -1,4 +1,8 @@
-"""What was observed beside what could have been, event by event, with the first that nothing explains marked."""
+"""
+Observed output beside the closest possible output, event by event.
+
+The first event that no failure-free execution explains is marked.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -12,28 +16,29 @@ from conformance.observation import Observations
 from conformance.programs import Event
 from conformance.reports.sanitize import format_event
 
-Kind: TypeAlias = Literal["", "more", "gap", "first"]
+TokenKind: TypeAlias = Literal["", "more", "gap", "first"]
+"""In both outputs, only in the observed one, only in the possible one, or the first that nothing explains."""
 
-MOST = 40
+MAX_TOKENS = 40
 """Events of a row that are shown."""
 
-MOST_ROWS = 30
+MAX_ROWS = 30
 
-AT_THE_MOMENT = {"retracted", "dirty", "torn"}
-"""What these are about is what one observation shows, and not what is there in the end."""
+MOMENTARY_DIAGNOSES = {"retracted", "dirty", "torn"}
+"""Diagnoses of a single observation; all others are of the last one."""
 
 
 @frozen
 class Token:
-    """An event: the same on both sides, one more than could be, or one that is missing."""
+    """An event in one of the two outputs."""
 
     text: str
-    kind: Kind = ""
+    kind: TokenKind = ""
 
 
 @frozen
-class Row:
-    """A stream in an epoch: what was observed, and what could have been."""
+class AlignedRow:
+    """A stream in an epoch: the observed events, and the possible ones."""
 
     stream: str
     epoch: int
@@ -42,49 +47,51 @@ class Row:
     marked: bool = False
 
 
-def aligned(
-    case: Case, seen: Observations, findings: Sequence[Finding], shows: Mapping[str, Epochs]
-) -> tuple[Row, ...]:
-    """The streams and epochs that differ from the closest execution, and the one that a finding names."""
-    if not seen.observations:
+def align(
+    case: Case, observed: Observations, findings: Sequence[Finding], possible: Mapping[str, Epochs]
+) -> tuple[AlignedRow, ...]:
+    """Align the streams and epochs that differ, the one that the first finding names before all others."""
+    if not observed.observations:
         return ()
-    first = next((each for each in findings if each.stream is not None), None)
-    index = len(seen.observations) - 1
-    if first is not None and first.diagnosis in AT_THE_MOMENT and first.observation is not None:
-        index = min(first.observation, index)
-    rows = list(_rows(case, seen.observations[index].streams, shows, first))
+    finding = next((each for each in findings if each.stream is not None), None)
+    index = len(observed.observations) - 1
+    if finding is not None and finding.diagnosis in MOMENTARY_DIAGNOSES and finding.observation is not None:
+        index = min(finding.observation, index)
+    rows = list(_rows(case, observed.observations[index].streams, possible, finding))
     rows.sort(key=lambda row: not row.marked)
-    return tuple(rows[:MOST_ROWS])
+    return tuple(rows[:MAX_ROWS])
 
 
 def _rows(
-    case: Case, streams: Mapping[str, Epochs], shows: Mapping[str, Epochs], first: Finding | None
-) -> Iterator[Row]:
+    case: Case, observed: Mapping[str, Epochs], possible: Mapping[str, Epochs], finding: Finding | None
+) -> Iterator[AlignedRow]:
     for stream in case.graph.streams:
-        if stream not in streams:
+        if stream not in observed:
             continue
-        observed, possible = streams[stream], shows.get(stream, ())
-        for number in range(max(len(observed), len(possible))):
-            marked = first is not None and (first.stream, first.epoch) == (stream, number + 1)
-            there = observed[number] if number < len(observed) else None
-            could = possible[number] if number < len(possible) else None
-            if marked or (there is not None and there != could):
-                yield _row(stream, number + 1, there, could, first if marked else None)
+        for epoch in range(1, max(len(observed[stream]), len(possible.get(stream, ()))) + 1):
+            marked = finding is not None and (finding.stream, finding.epoch) == (stream, epoch)
+            left, right = _events(observed[stream], epoch), _events(possible.get(stream, ()), epoch)
+            if marked or (left is not None and left != right):
+                yield _row(stream, epoch, left, right, finding if marked else None)
+
+
+def _events(epochs: Epochs, epoch: int) -> tuple[Event, ...] | None:
+    return epochs[epoch - 1] if epoch <= len(epochs) else None
 
 
 def _row(
-    stream: str, epoch: int, there: tuple[Event, ...] | None, could: tuple[Event, ...] | None, first: Finding | None
-) -> Row:
+    stream: str, epoch: int, left: tuple[Event, ...] | None, right: tuple[Event, ...] | None, finding: Finding | None
+) -> AlignedRow:
     observed: list[Token] = []
     possible: list[Token] = []
-    left, right = there or (), could or ()
-    place = first.position if first is not None else None
-    for tag, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+    position = finding.position if finding is not None else None
+    shown, expected = left or (), right or ()
+    for tag, i, j, k, m in SequenceMatcher(None, shown, expected, autojunk=False).get_opcodes():
         observed += [
-            Token(format_event(each), "first" if i + n == place else "" if tag == "equal" else "more")
-            for n, each in enumerate(left[i:j])
+            Token(format_event(event), "first" if index == position else "" if tag == "equal" else "more")
+            for index, event in enumerate(shown[i:j], start=i)
         ]
-        possible += [Token(format_event(each), "" if tag == "equal" else "gap") for each in right[k:m]]
-    if place is not None and place >= len(left):
-        observed.append(Token("nothing more" if there is not None else "not there", "first"))
-    return Row(stream, epoch, tuple(observed[:MOST]), tuple(possible[:MOST]), first is not None)
+        possible += [Token(format_event(event), "" if tag == "equal" else "gap") for event in expected[k:m]]
+    if position is not None and position >= len(shown):
+        observed.append(Token("nothing more" if left is not None else "not there", "first"))
+    return AlignedRow(stream, epoch, tuple(observed[:MAX_TOKENS]), tuple(possible[:MAX_TOKENS]), finding is not None)

@@ -1,23 +1,23 @@
-"""The verdict as a badge: for shields' endpoint, and as a picture of its own."""
+"""The verdict as a badge: JSON for an endpoint of shields.io, and an SVG image."""
 
 import json
 from html import escape
 
-from conformance.campaign.tally import Summary, Tally
+from conformance.campaign.tally import EngineVerdict, Tally
 
 LABEL = "failure transparency"
 
-COLOURS: dict[Summary, tuple[str, str]] = {
+COLOURS: dict[EngineVerdict, tuple[str, str]] = {
     "conforms": ("brightgreen", "#2f8132"),
     "violates": ("red", "#b3261e"),
     "inconclusive": ("yellow", "#7a5d00"),
     "unsupported": ("lightgrey", "#5f6368"),
     "error": ("orange", "#a04b00"),
 }
-"""By verdict: shields' word for it, and one dark enough for white text."""
+"""By verdict: the colour's name at shields.io, and a colour dark enough for white text."""
 
-LETTER = 6.6
-"""About how wide a letter is."""
+LETTER_WIDTH = 6.6
+"""Approximate width of a letter."""
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{label}: {message}">
   <title>{label}: {message}</title>
@@ -31,24 +31,24 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" rol
 """
 
 
-def message(tally: Tally) -> str:
-    """What a badge says, in a few words."""
+def format_message(tally: Tally) -> str:
+    """Format the right half of the badge: the verdict and the number of cases that count."""
     verdict = tally.verdict[0]
     cases = len(tally.exercised)
     return f"{verdict} · {cases} case{'' if cases == 1 else 's'}" if cases else verdict
 
 
-def endpoint(tally: Tally) -> str:
-    """JSON for https://shields.io/badges/endpoint-badge."""
+def format_endpoint(tally: Tally) -> str:
+    """Format the JSON for https://shields.io/badges/endpoint-badge."""
     colour, _ = COLOURS[tally.verdict[0]]
-    return json.dumps({"schemaVersion": 1, "label": LABEL, "message": message(tally), "color": colour}) + "\n"
+    return json.dumps({"schemaVersion": 1, "label": LABEL, "message": format_message(tally), "color": colour}) + "\n"
 
 
-def svg(tally: Tally) -> str:
-    """The picture."""
+def draw_badge(tally: Tally) -> str:
+    """Draw the badge as an SVG image."""
     _, colour = COLOURS[tally.verdict[0]]
-    said = message(tally)
-    left, right = (round(len(text) * LETTER) + 12 for text in (LABEL, said))
+    message = format_message(tally)
+    left, right = (round(len(text) * LETTER_WIDTH) + 12 for text in (LABEL, message))
     return SVG.format(
         width=left + right,
         left=left,
@@ -57,5 +57,5 @@ def svg(tally: Tally) -> str:
         middle_right=left + right / 2,
         colour=colour,
         label=escape(LABEL),
-        message=escape(said),
+        message=escape(message),
     )

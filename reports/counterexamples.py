@@ -1,112 +1,123 @@
-"""The counterexamples, worst first: what is broken, how, and the smallest case that shows it."""
+"""The counterexamples of all engines, worst first: the broken guarantee, the smallest case, and its diagrams."""
 
 import json
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.certificate import reproduction
-from conformance.campaign.events import GUARANTEES, Guarantee, Shrunk, broken_by
-from conformance.case import Case
+from conformance.campaign.events import Guarantee, Shrunk, broken_by
+from conformance.case import Case, Epochs
 from conformance.codec import digest, encode_case
-from conformance.judge.verdict import delivery_guarantee
+from conformance.judge.verdict import Finding, delivery_guarantee
 from conformance.observation import Observations
-from conformance.reports.alignment import Row, aligned
-from conformance.reports.graph import graph
+from conformance.reports.alignment import AlignedRow, align
+from conformance.reports.campaigns import EngineCampaign
+from conformance.reports.diagrams import Diagram, draw_run, find_closest
+from conformance.reports.graph import draw_graph
 from conformance.reports.labels import describe_failure, describe_hold
-from conformance.reports.pictures import Picture, log_of, nearest, pictures
-from conformance.reports.runs import Run
+from conformance.reports.overview import counterexample_anchor
 from conformance.reports.sanitize import format_events
-from conformance.reports.summary import examination
+from conformance.reports.summary import describe_examination
+from conformance.reports.timeline import read_log
 
-WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
+GUARANTEES_FROM_WORST = ("none", "at-most-once", "at-least-once", "exactly-once up to order", "exactly-once")
 
-LARGEST = 64_000
-"""Characters of a case that are shown; a larger one has its file."""
+MAX_JSON_LENGTH = 64_000
+"""Characters of a case that is shown as JSON; a larger case has its file."""
+
+MAX_LINES = 40
+"""Epochs of an input, failures and holds that are shown."""
 
 
 @frozen
 class Counterexample:
-    """One broken guarantee of one engine."""
+    """The smallest case that breaks one guarantee of one engine."""
 
     anchor: str
-    word: str
+    engine: str
     guarantee: Guarantee
     diagnosis: str
     because: str
-    left: str
+    delivery_guarantee: str
     facts: tuple[str, ...]
     graph: Markup
     inputs: tuple[tuple[str, tuple[str, ...]], ...]
     failures: tuple[str, ...]
     holds: tuple[str, ...]
-    pictures: tuple[Picture, ...]
-    rows: tuple[Row, ...]
-    command: str
-    check: str
-    file: str
+    diagrams: tuple[Diagram, ...]
+    rows: tuple[AlignedRow, ...]
+    run_command: str
+    check_command: str
     json: str
 
 
-def counterexamples(runs: Sequence[Run]) -> tuple[Counterexample, ...]:
-    """All of them, worst first: by what guarantee is left, then by how often the case fails, then by how many do."""
-    found = [(run, shrunk) for run in runs for shrunk in run.tally.shrunk.values()]
-
-    def order(each: tuple[Run, Shrunk]) -> tuple[int, float, int]:
-        run, shrunk = each
-        often = shrunk.rate.share
-        return (
-            WORST.index(delivery_guarantee(shrunk.findings)),
-            -often,
-            -sum(1 for _ in run.tally.violations(shrunk.guarantee)),
-        )
-
-    return tuple(_counterexample(*each, several=len(runs) > 1) for each in sorted(found, key=order))
+def list_counterexamples(campaigns: Sequence[EngineCampaign]) -> tuple[Counterexample, ...]:
+    """List counterexamples by the guarantee that remains, then how often the case fails, then how many cases fail."""
+    found = [(campaign, shrunk) for campaign in campaigns for shrunk in campaign.tally.shrunk.values()]
+    found.sort(key=lambda each: _rank(*each))
+    return tuple(_counterexample(*each, several=len(campaigns) > 1) for each in found)
 
 
-def _counterexample(run: Run, shrunk: Shrunk, *, several: bool) -> Counterexample:
-    case, seen = run.results.shrunk(shrunk.file)
-    origin = run.tally.judged.get(shrunk.index)
-    if seen is None and origin is not None and shrunk.digest == origin.digest:
-        seen = run.results.observations(origin.id)
-    mine = [each for each in shrunk.findings if broken_by(each) == shrunk.guarantee] or list(shrunk.findings)
-    shown, rows = _shown(case, seen, evolve(shrunk, findings=tuple(mine)))
-    folder = run.slug if several else ""
+def _rank(campaign: EngineCampaign, shrunk: Shrunk) -> tuple[int, float, int]:
+    remaining = GUARANTEES_FROM_WORST.index(delivery_guarantee(shrunk.findings))
+    return remaining, -shrunk.rate.share, -_count_violations(campaign, shrunk)
+
+
+def _count_violations(campaign: EngineCampaign, shrunk: Shrunk) -> int:
+    return sum(1 for _ in campaign.tally.violations(shrunk.guarantee))
+
+
+def _counterexample(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> Counterexample:
+    case, observed = campaign.results.counterexample(shrunk.file)
+    origin = campaign.tally.judged.get(shrunk.index)
+    if observed is None and origin is not None and shrunk.digest == origin.digest:
+        observed = campaign.results.observations(origin.id)
+    findings = [each for each in shrunk.findings if broken_by(each) == shrunk.guarantee] or list(shrunk.findings)
+    diagrams, rows = _draw(case, observed, findings)
+    folder = campaign.slug if several else ""
     file = f"{folder}/{shrunk.file}" if folder else shrunk.file
+    check = f"conformance check {file} {file.removesuffix('.json')}-observations.json"
     text = json.dumps(encode_case(case), indent=1)
     return Counterexample(
-        anchor=f"x-{run.slug}-{tuple(GUARANTEES).index(shrunk.guarantee)}",
-        word=run.word,
+        anchor=counterexample_anchor(campaign, shrunk.guarantee),
+        engine=campaign.engine,
         guarantee=shrunk.guarantee,
-        diagnosis=mine[0].diagnosis,
-        because=mine[0].because,
-        left=delivery_guarantee(shrunk.findings),
-        facts=tuple(_facts(run, shrunk)),
-        graph=graph(case),
-        inputs=tuple((source, tuple(map(format_events, case.inputs[source][:40]))) for source in case.graph.sources),
-        failures=tuple(map(describe_failure, case.failures[:40])),
-        holds=tuple(map(describe_hold, case.holds[:40])),
-        pictures=shown,
+        diagnosis=findings[0].diagnosis,
+        because=findings[0].because,
+        delivery_guarantee=delivery_guarantee(shrunk.findings),
+        facts=tuple(_list_facts(campaign, shrunk)),
+        graph=draw_graph(case),
+        inputs=tuple((source, _format_epochs(case.inputs[source])) for source in case.graph.sources),
+        failures=tuple(map(describe_failure, case.failures[:MAX_LINES])),
+        holds=tuple(map(describe_hold, case.holds[:MAX_LINES])),
+        diagrams=diagrams,
         rows=rows,
-        command=reproduction(run.tally, shrunk, folder),
-        check=f"conformance check {file} {file.removesuffix('.json')}-observations.json" if seen is not None else "",
-        file=file,
-        json=text if len(text) <= LARGEST else "",
+        run_command=reproduction(campaign.tally, shrunk, folder),
+        check_command=check if observed is not None else "",
+        json=text if len(text) <= MAX_JSON_LENGTH else "",
     )
 
 
-def _shown(case: Case, seen: Observations | None, shrunk: Shrunk) -> tuple[tuple[Picture, ...], tuple[Row, ...]]:
-    if seen is None or not seen.observations or seen.case != digest(case):
+def _format_epochs(epochs: Epochs) -> tuple[str, ...]:
+    return tuple(map(format_events, epochs[:MAX_LINES]))
+
+
+def _draw(
+    case: Case, observed: Observations | None, findings: Sequence[Finding]
+) -> tuple[tuple[Diagram, ...], tuple[AlignedRow, ...]]:
+    if observed is None or not observed.observations or observed.case != digest(case):
         return (), ()
-    found = nearest(case, seen)
-    rows = aligned(case, seen, shrunk.findings, found.shows) if found is not None else ()
-    return pictures(case, seen, found, log_of(case, seen), conforms=False), rows
+    closest = find_closest(case, observed)
+    rows = align(case, observed, findings, closest.streams) if closest is not None else ()
+    return draw_run(case, observed, closest, read_log(case, observed.log), conforms=False), rows
 
 
-def _facts(run: Run, shrunk: Shrunk) -> Iterator[str]:
-    violations = sum(1 for _ in run.tally.violations(shrunk.guarantee))
-    yield f"Broken in {violations} of {len(run.tally.judged)} cases, first shrunk from {shrunk.id} ({shrunk.before})."
+def _list_facts(campaign: EngineCampaign, shrunk: Shrunk) -> Iterator[str]:
+    tally = campaign.tally
+    violations = _count_violations(campaign, shrunk)
+    yield f"Broken in {violations} of {len(tally.judged)} cases, first shrunk from {shrunk.id} ({shrunk.before})."
     yield f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}."
-    if (examined := run.tally.examined.get(shrunk.index)) is not None:
-        yield from examination(examined)
+    if (examined := tally.examined.get(shrunk.index)) is not None:
+        yield from describe_examination(examined)

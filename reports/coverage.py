@@ -1,4 +1,4 @@
-"""What a campaign reached: in how many of the cases that count each situation occurred."""
+"""Coverage: in how many of the cases that count each situation occurred, for each engine."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from conformance.case import Case
 from conformance.generators import situations
+from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.charts import draw_bar
-from conformance.reports.runs import Run
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Graphs": (
@@ -47,39 +47,45 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "State": ("digest", "keyed_sum", "distinct", "batch", "average"),
     "Input": ("repeated values", "skew", "a source silent for an epoch", "an epoch empty everywhere", "reset"),
 }
-"""Every situation, by what it is about."""
+"""Every situation that `generators` names, by subject."""
 
 
 @frozen
-class Bar:
-    """In how many cases a situation occurred, of how many that count: for engines for which that is the same."""
+class CoverageBar:
+    """The number of cases in which a situation occurred, for engines with the same number."""
 
-    words: str
-    number: int
-    drawn: Markup
+    engines: str
+    cases: int
+    svg: Markup
 
 
 @frozen
-class Reached:
-    """A situation, for each engine."""
+class SituationCoverage:
+    """The coverage of one situation."""
 
     name: str
-    bars: tuple[Bar, ...]
+    bars: tuple[CoverageBar, ...]
 
 
-def coverage(runs: Sequence[Run], cases: Mapping[str, Case]) -> dict[str, tuple[Reached, ...]]:
-    """All situations, by group."""
+def measure_coverage(
+    campaigns: Sequence[EngineCampaign], cases: Mapping[str, Case]
+) -> dict[str, tuple[SituationCoverage, ...]]:
+    """Count the cases of each situation, by group."""
     occurring = {name: situations(case) for name, case in cases.items()}
-    counted = {run.word: [judged.id for judged in run.tally.exercised] for run in runs}
-    reached = {
-        word: (Counter(each for name in names for each in occurring.get(name, ())), max(1, len(names)))
-        for word, names in counted.items()
+    counts = {}
+    for campaign in campaigns:
+        names = [judged.id for judged in campaign.tally.exercised]
+        occurrences = Counter(each for name in names for each in occurring.get(name, ()))
+        counts[campaign.engine] = (occurrences, max(1, len(names)))
+    return {
+        group: tuple(SituationCoverage(name, _bars(name, counts)) for name in names) for group, names in GROUPS.items()
     }
-    return {group: tuple(Reached(name, _bars(name, reached)) for name in names) for group, names in GROUPS.items()}
 
 
-def _bars(name: str, reached: Mapping[str, tuple[Counter[str], int]]) -> tuple[Bar, ...]:
-    alike: dict[tuple[int, int], list[str]] = {}
-    for word, (counts, cases) in reached.items():
-        alike.setdefault((counts[name], cases), []).append(word)
-    return tuple(Bar(", ".join(words), number, draw_bar(number / cases)) for (number, cases), words in alike.items())
+def _bars(name: str, counts: Mapping[str, tuple[Counter[str], int]]) -> tuple[CoverageBar, ...]:
+    engines: dict[tuple[int, int], list[str]] = {}
+    for engine, (occurrences, total) in counts.items():
+        engines.setdefault((occurrences[name], total), []).append(engine)
+    return tuple(
+        CoverageBar(", ".join(names), number, draw_bar(number / total)) for (number, total), names in engines.items()
+    )

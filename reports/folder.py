@@ -1,4 +1,4 @@
-"""What stands in a campaign's folder when it has ended, made from its journal: anybody can make it again."""
+"""The files that a finished campaign leaves in its results folder, all made from its journal."""
 
 from pathlib import Path
 from typing import Any
@@ -11,44 +11,45 @@ from conformance.campaign.results import CERTIFICATE, JOURNAL, REPORTS, Results
 from conformance.campaign.tally import Tally
 from conformance.codec import write_text
 from conformance.errors import ConformanceError
-from conformance.reports import badge
+from conformance.reports.badge import draw_badge, format_endpoint
 from conformance.reports.html import write_report
-from conformance.reports.junit import junit
+from conformance.reports.junit import format_junit
 
-OUR_BUG = 70
+INTERNAL_ERROR = 70
+"""The exit code for a bug of this program (EX_SOFTWARE)."""
 
 
 def finish(folder: Path) -> dict[str, Any]:
-    """JUnit, badges, and last the certificate, which vouches for all the rest."""
+    """Write JUnit XML and badges, and last the certificate, which has the digests of all other files."""
     Results(folder).tidy()
     events = read_events(folder / JOURNAL)
     tally = Tally.of(events)
-    write_text(folder / "junit.xml", junit(tally))
-    write_text(folder / "badge.json", badge.endpoint(tally))
-    write_text(folder / "badge.svg", badge.svg(tally))
+    write_text(folder / "junit.xml", format_junit(tally))
+    write_text(folder / "badge.json", format_endpoint(tally))
+    write_text(folder / "badge.svg", draw_badge(tally))
     certified = certificate(events, Results(folder))
     write_text(folder / CERTIFICATE, written(certified))
     return certified
 
 
 @frozen
-class NoReport:
-    """Why there is none, and with which code to exit."""
+class ReportFailure:
+    """Why no report was written, and the exit code."""
 
     because: str
     exit_code: int
 
 
-def illustrate(top: Path) -> Path | NoReport:
+def try_write_report(top: Path) -> Path | ReportFailure:
     """
-    The HTML report, on one campaign or on several, and where it is.
+    Write the HTML report on one campaign or several, and return its path.
 
-    Results count without it, so whatever goes wrong here is told and not raised.
+    The results are valid without it, so an error is returned and not raised.
     """
     try:
         write_report(top, top / REPORTS[0])
     except ConformanceError as error:
-        return NoReport(str(error), error.exit_code)
-    except Exception as error:  # noqa: BLE001 - hours of results are not to end in a traceback
-        return NoReport(f"{type(error).__name__}: {error}", OUR_BUG)
+        return ReportFailure(str(error), error.exit_code)
+    except Exception as error:  # noqa: BLE001 - a traceback must not hide hours of results
+        return ReportFailure(f"{type(error).__name__}: {error}", INTERNAL_ERROR)
     return top / REPORTS[0]

@@ -1,4 +1,4 @@
-"""From one campaign to the next: verdicts and times over versions."""
+"""The history of an engine over several results folders: verdicts and median times, campaign by campaign."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,84 +8,91 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.events import GUARANTEES
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
 from conformance.errors import ConformanceError
+from conformance.reports.campaigns import EngineCampaign, read_campaigns
 from conformance.reports.charts import draw_trend, format_seconds
-from conformance.reports.runs import Run, runs_in
-from conformance.reports.times import recoveries
+from conformance.reports.times import measure_recoveries
 
 
 @frozen
-class Then:
-    """An engine in one of the campaigns."""
+class CampaignSummary:
+    """One campaign of an engine, as a row of its history."""
 
     version: str
     date: str
     suite: str
-    verdict: Summary
+    verdict: EngineVerdict
     broken: str
     cases: int
-    case: float | None
+    case_seconds: float | None
     """The median time of a case, in seconds."""
-    recovery: float | None
+    recovery_seconds: float | None
+    """The median time of a recovery, in seconds."""
 
     @property
-    def times(self) -> tuple[str, str]:
-        """The medians in words."""
-        case, recovery = ("not known" if each is None else format_seconds(each) for each in (self.case, self.recovery))
-        return case, recovery
+    def case_time(self) -> str:
+        return _format_time(self.case_seconds)
+
+    @property
+    def recovery_time(self) -> str:
+        return _format_time(self.recovery_seconds)
 
 
 @frozen
-class Past:
-    """An engine through all of them."""
+class EngineHistory:
+    """The campaigns of one engine, and the trends of its median times."""
 
-    word: str
-    then: tuple[Then, ...]
-    trends: tuple[Markup, Markup]
+    engine: str
+    campaigns: tuple[CampaignSummary, ...]
+    case_trend: Markup
+    recovery_trend: Markup
 
 
-def history(folders: Sequence[Path]) -> tuple[Past, ...]:
-    """Every engine that some of the campaigns ran, in the order in which the folders were given."""
-    found: dict[str, list[Then]] = {}
+def read_history(folders: Sequence[Path]) -> tuple[EngineHistory, ...]:
+    """Read the history of every engine in the folders, in the order of the folders."""
+    summaries: dict[str, list[CampaignSummary]] = {}
     for folder in folders:
-        for run in runs_in(folder):
-            found.setdefault(run.word, []).append(_then(run))
-    return tuple(
-        Past(
-            word,
-            tuple(then),
-            (
-                draw_trend([each.case for each in then], "Median time of a case, from one campaign to the next"),
-                draw_trend(
-                    [each.recovery for each in then], "Median time of a recovery, from one campaign to the next"
-                ),
-            ),
-        )
-        for word, then in found.items()
+        for campaign in read_campaigns(folder):
+            summaries.setdefault(campaign.engine, []).append(_summarize(campaign))
+    return tuple(_history(engine, campaigns) for engine, campaigns in summaries.items())
+
+
+def _history(engine: str, campaigns: Sequence[CampaignSummary]) -> EngineHistory:
+    cases = [campaign.case_seconds for campaign in campaigns]
+    recoveries = [campaign.recovery_seconds for campaign in campaigns]
+    return EngineHistory(
+        engine,
+        tuple(campaigns),
+        draw_trend(cases, "Median time of a case, from one campaign to the next"),
+        draw_trend(recoveries, "Median time of a recovery, from one campaign to the next"),
     )
 
 
-def _then(run: Run) -> Then:
-    cases, recovered = [], []
-    for judged in run.tally.judged.values():
+def _format_time(seconds: float | None) -> str:
+    return "not known" if seconds is None else format_seconds(seconds)
+
+
+def _summarize(campaign: EngineCampaign) -> CampaignSummary:
+    cases, recoveries = [], []
+    for judged in campaign.tally.judged.values():
         try:
-            seen = run.results.observations(judged.id)
-            case = run.results.case(judged.id) if seen is not None and seen.fired else None
+            observed = campaign.results.observations(judged.id)
+            case = campaign.results.case(judged.id) if observed is not None and observed.fired else None
         except ConformanceError:
             continue
-        if seen is not None and seen.observations and (t := seen.observations[-1].t) is not None:
+        if observed is not None and observed.observations and (t := observed.observations[-1].t) is not None:
             cases.append(t)
-        if seen is not None and case is not None:
-            recovered += [lasted for _, lasted in recoveries(case, seen)]
-    info = run.began.description.info
-    return Then(
+        if observed is not None and case is not None:
+            recoveries += [seconds for _, seconds in measure_recoveries(case, observed)]
+    info, tally = campaign.began.description.info, campaign.tally
+    return CampaignSummary(
         version=f"{info.name} {info.version}",
-        date=run.began.date,
-        suite=run.began.suite,
-        verdict=run.tally.verdict[0],
-        broken=", ".join(each for each in GUARANTEES if run.tally.guarantee_verdict(each) == "violates") or "none",
-        cases=len(run.tally.exercised),
-        case=median(cases) if cases else None,
-        recovery=median(recovered) if recovered else None,
+        date=campaign.began.date,
+        suite=campaign.began.suite,
+        verdict=tally.verdict[0],
+        broken=", ".join(each for each in GUARANTEES if tally.guarantee_verdict(each) == "violates") or "none",
+        cases=len(tally.exercised),
+        case_seconds=median(cases) if cases else None,
+        recovery_seconds=median(recoveries) if recoveries else None,
     )

@@ -1,9 +1,9 @@
 """
-The report as one HTML file that needs nothing else: no network, no script to be readable, no file beside it.
+The report as one HTML file: it needs no network and no other file, and can be read without scripts.
 
-Whatever an engine or a file supplied is text: it is made printable and cut by `finalize`, which every expression of the
-templates goes through, and escaped behind that. What still got through could not run: the page allows the one script
-and the one stylesheet that are in it, by their hashes, and nothing else.
+Text that an engine or a file supplied stays text. Jinja passes every expression of the templates through `_finalize`,
+which sanitizes it, and then escapes it. As a second line of defence, the page's content security policy allows only its
+own script and stylesheet, by their hashes.
 """
 
 import base64
@@ -21,28 +21,28 @@ from conformance import __version__
 from conformance.codec import write_text
 from conformance.errors import Unwritable
 from conformance.reports.labels import ICONS, MEANINGS, format_prose
+from conformance.reports.report import Report, build_report
 from conformance.reports.sanitize import sanitize
-from conformance.reports.view import Report, report
 
 
-def write_report(folder: Path, out: Path, before: Sequence[Path] = ()) -> None:
-    """Write the report on what stands in a folder."""
-    text = render(report(folder, before))
+def write_report(folder: Path, out: Path, earlier: Sequence[Path] = ()) -> None:
+    """Write the report on a results folder, with a history if there are earlier results folders."""
+    text = render(build_report(folder, earlier))
     try:
         write_text(out, text)
     except OSError as error:
         raise Unwritable(str(out), error.strerror or str(error), "Give another file with --out.") from None
 
 
-def render(found: Report) -> str:
-    """The text of the file."""
+def render(report: Report) -> str:
+    """Fill the templates."""
     style, script = _asset("style.css"), _asset("script.js")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     return (
         _environment()
         .get_template("report.html")
         .render(
-            report=found,
+            report=report,
             style=Markup(style),  # noqa: S704 - ours
             script=Markup(script),  # noqa: S704 - ours
             policy=policy,
@@ -70,12 +70,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"icons": ICONS, "meanings": MEANINGS}
-    environment.filters |= {"prose": format_prose, "kebab": lambda said: said.replace(" ", "-"), "lines": _lines}
+    environment.filters |= {"prose": format_prose, "kebab": lambda text: text.replace(" ", "-"), "lines": _lines}
     return environment
 
 
 def _lines(text: str) -> Markup:
-    """JSON that we wrote ourselves, and so in ASCII: its lines stay lines, and all of it is there."""
+    """Escape JSON without sanitizing it, so that it keeps its line breaks and length. Our encoder wrote it in ASCII."""
     return Markup.escape(text)
 
 

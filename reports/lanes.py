@@ -1,10 +1,10 @@
 """
-Where the acts of a run stand in a space-time diagram: lanes from top to bottom, columns from left to right.
+Layout of a space-time diagram: a timeline placed in lanes (top to bottom) and columns (left to right).
 
-A lane is a source, a task or a sink. An act stands in the first column that is behind what its task did before, and
-behind whatever sent what it takes; a recovery and a look stand behind everything. So acts that nothing orders may share
-a column, and what is drawn left of something can have caused it. What a source sends stands just before it is taken for
-the first time, what a sink gets just after it was sent.
+A lane is a source, a task or a sink. An entry stands in the first column after the previous entry of its task and after
+the entry that sent the event it reads. A recovery and an observation stand after everything before them. So concurrent
+entries may share a column, and everything left of an entry may have caused it. A source sends an event one column
+before it is first read; a sink receives an event one column after it was sent.
 """
 
 from collections.abc import Sequence
@@ -16,53 +16,52 @@ from conformance.case import Case
 from conformance.programs import Event
 from conformance.reports.sanitize import label_event
 from conformance.reports.svg import CHARACTER_WIDTH
-from conformance.reports.timeline import Act
+from conformance.reports.timeline import Timeline, TimelineEntry
 
-COLUMN, ROW, TOP = 17.0, 34.0, 30.0
+COLUMN_WIDTH, LANE_HEIGHT, HEADER_HEIGHT = 17.0, 34.0, 30.0
 
-Place: TypeAlias = tuple[int, int]
+Position: TypeAlias = tuple[int, int]
 """A column and a lane."""
 
 
 @frozen
-class Message:
-    """A message: what it is, from where to where; to nowhere, if nobody took it."""
+class MessageArrow:
+    """A message from one position to another. An undelivered message has no end."""
 
     stream: str
     seq: int
     value: Event
     epoch: int
-    start: Place
-    end: Place | None
-    shift: int = 0
-    """Of several that reach a sink at once, the how manyeth it is."""
+    start: Position
+    end: Position | None
+    index: int = 0
+    """Its index among the messages that one step sends to a sink; they arrive in the same column."""
 
 
 @define
-class Generation:
-    """What happened between two recoveries: where it begins and ends, and where lanes passed which borders."""
+class AttemptSpan:
+    """The columns of one attempt, which lasts from one recovery to the next, and the borders passed in it."""
 
     start: int
     end: int = 0
-    base: int = 0
-    """The epoch that it went on from."""
     cuts: dict[int, dict[int, int]] = field(factory=dict)
     """By epoch, the column in which each lane passed its border."""
     recovered: bool = False
+    """Whether a recovery ended the attempt."""
 
 
 @define
-class Layout:
-    """All of it, in columns and lanes."""
+class DiagramLayout:
+    """The positions of everything that a diagram draws."""
 
     case: Case
     lanes: list[str]
-    placed: list[tuple[Act, Place]] = field(factory=list)
-    messages: list[Message] = field(factory=list)
-    generations: list[Generation] = field(factory=list)
-    failures: list[Place] = field(factory=list)
-    down: list[tuple[int, int, int]] = field(factory=list)
-    """A lane, and from which column to which its task was gone."""
+    entries: list[tuple[TimelineEntry, Position]] = field(factory=list)
+    messages: list[MessageArrow] = field(factory=list)
+    attempts: list[AttemptSpan] = field(factory=list)
+    failures: list[Position] = field(factory=list)
+    outages: list[tuple[int, int, int]] = field(factory=list)
+    """A lane, and the columns between which its task was down."""
     columns: int = 0
 
     @property
@@ -73,162 +72,184 @@ class Layout:
     def tasks(self) -> int:
         return len(self.case.graph.tasks)
 
+    def is_task(self, lane: int) -> bool:
+        return self.sources <= lane < self.sources + self.tasks
 
-class Placing:
-    """Puts acts into their places, one after the other."""
+    def is_complete(self, attempt: AttemptSpan, epoch: int) -> bool:
+        """Whether every task passed the border of an epoch in this attempt."""
+        return all(lane in attempt.cuts.get(epoch, {}) for lane in range(self.sources, self.sources + self.tasks))
+
+
+@frozen
+class _SentMessage:
+    """A message that a task sent, and the position it was sent from."""
+
+    position: Position
+    value: Event
+    epoch: int
+
+
+def lay_out(case: Case, timeline: Timeline) -> DiagramLayout:
+    """Place the entries of a timeline."""
+    return _LayoutBuilder(case).build(timeline)
+
+
+class _LayoutBuilder:
+    """Places entries one after the other."""
 
     def __init__(self, case: Case) -> None:
         tasks = [task.name for task in case.graph.in_order]
-        self.layout = Layout(case, [*case.graph.sources, *tasks, *case.graph.sinks])
+        self.layout = DiagramLayout(case, [*case.graph.sources, *tasks, *case.graph.sinks])
         first = len(case.graph.sources)
-        self._lane = {name: first + number for number, name in enumerate(tasks)}
-        self._source = {name: number for number, name in enumerate(case.graph.sources)}
-        self._sink = {name: first + len(tasks) + number for number, name in enumerate(case.graph.sinks)}
+        self._task_lanes = {name: first + number for number, name in enumerate(tasks)}
+        self._source_lanes = {name: number for number, name in enumerate(case.graph.sources)}
+        self._sink_lanes = {name: first + len(tasks) + number for number, name in enumerate(case.graph.sinks)}
         self._output = {task.name: task.output for task in case.graph.tasks}
         self._inputs = {task.name: task.inputs for task in case.graph.tasks}
-        self._readers = {
-            stream: [task.name for task in case.graph.tasks if stream in task.inputs] for stream in case.graph.streams
-        }
-        self._last = dict.fromkeys(tasks, 0)
-        self._sent: dict[tuple[str, int], tuple[Place, Event | None, int]] = {}
-        self._taken: set[tuple[str, int]] = set()
-        self._replayed: dict[tuple[str, int], list[tuple[Place, Event, int]]] = {}
-        self._down: dict[int, int] = {}
-        self.layout.generations.append(Generation(0))
+        self._last_columns = dict.fromkeys(tasks, 0)
+        self._sent: dict[tuple[str, int], _SentMessage] = {}
+        self._received: set[tuple[str, int]] = set()
+        self._source_reads: dict[tuple[str, int], list[tuple[Position, Event, int]]] = {}
+        self._down_since: dict[int, int] = {}
+        self.layout.attempts.append(AttemptSpan(0))
 
-    def put(self, acts: Sequence[Act]) -> Layout:
-        """All of them."""
-        group: list[Act] = []
-        for act in [*acts, None]:
-            if group and (act is None or act.do != "fail" or act.task in {each.task for each in group}):
-                self._fail(group)
-                group = []
-            if act is None:
-                break
-            match act.do:
+    def build(self, timeline: Timeline) -> DiagramLayout:
+        failures: list[TimelineEntry] = []
+        for entry in timeline:
+            if failures and (entry.kind != "fail" or entry.task in {failure.task for failure in failures}):
+                self._place_failures(failures)
+                failures = []
+            match entry.kind:
                 case "fail":
-                    group.append(act)
+                    failures.append(entry)
                 case "recover":
-                    self._recover(act)
+                    self._place_recovery(entry)
                 case "look":
-                    self._stand(act, self._everything() + 1)
+                    self._place_across(entry, self._last_column() + 1)
                 case "event":
-                    self._event(act)
+                    self._place_event(entry)
                 case "border":
-                    self._border(act)
-        self._close(self._everything() + 1)
+                    self._place_border(entry)
+        if failures:
+            self._place_failures(failures)
+        self._end_attempt(self._last_column() + 1)
         return self.layout
 
-    def _everything(self) -> int:
-        return max(self._last.values())
+    def _last_column(self) -> int:
+        return max(self._last_columns.values())
 
-    def _stand(self, act: Act, column: int) -> None:
-        """Something that nobody is before or behind of: a look, a recovery."""
-        self._last = dict.fromkeys(self._last, column)
-        self.layout.placed.append((act, (column, 0)))
+    def _place_across(self, entry: TimelineEntry, column: int) -> None:
+        """Place an entry that all tasks are before or after: an observation, a recovery."""
+        self._last_columns = dict.fromkeys(self._last_columns, column)
+        self.layout.entries.append((entry, (column, 0)))
 
-    def _event(self, act: Act) -> None:
-        key = (act.stream, act.seq)
+    def _place_in_lane(self, entry: TimelineEntry, column: int) -> Position:
+        position = (column, self._task_lanes[entry.task])
+        self._last_columns[entry.task] = column
+        self.layout.entries.append((entry, position))
+        return position
+
+    def _place_event(self, entry: TimelineEntry) -> None:
+        key = (entry.stream, entry.seq)
         sent = self._sent.get(key)
-        column = self._last[act.task] + 1
-        if sent is not None and act.value in {sent[1], None}:
-            column = max(column, sent[0][0] + 1)
-        self._last[act.task] = column
-        here = (column, self._lane[act.task])
-        self.layout.placed.append((act, here))
-        value = act.value if act.value is not None else sent[1] if sent is not None else None
-        if act.stream in self._source:
+        column = self._last_columns[entry.task] + 1
+        if sent is not None and entry.value in {sent.value, None}:
+            column = max(column, sent.position[0] + 1)
+        position = self._place_in_lane(entry, column)
+        value = entry.value if entry.value is not None else sent.value if sent is not None else None
+        if entry.stream in self._source_lanes:
             if value is not None:
-                self._replayed.setdefault(key, []).append((here, value, act.epoch))
-        elif sent is not None and value is not None and value == sent[1]:
-            self._taken.add(key)
-            self.layout.messages.append(Message(act.stream, act.seq, value, sent[2], sent[0], here))
-        self._send(act, here)
+                self._source_reads.setdefault(key, []).append((position, value, entry.epoch))
+        elif sent is not None and value == sent.value:
+            self._received.add(key)
+            self.layout.messages.append(
+                MessageArrow(entry.stream, entry.seq, sent.value, sent.epoch, sent.position, position)
+            )
+        self._send(entry, position)
 
-    def _send(self, act: Act, here: Place) -> None:
-        stream = self._output[act.task]
-        events = [(seq, value) for seq, value in act.sends if value is not None]
-        for shift, (seq, value) in enumerate(events):
-            self._leave(stream, seq)
-            self._sent[stream, seq] = (here, value, act.epoch)
-            if stream in self._sink:
-                there = (here[0] + 1, self._sink[stream])
-                self.layout.messages.append(Message(stream, seq, value, act.epoch, here, there, shift))
+    def _send(self, entry: TimelineEntry, position: Position) -> None:
+        stream = self._output[entry.task]
+        events = [(seq, value) for seq, value in entry.sends if value is not None]
+        for index, (seq, value) in enumerate(events):
+            self._replace_message(stream, seq)
+            self._sent[stream, seq] = _SentMessage(position, value, entry.epoch)
+            if stream in self._sink_lanes:
+                end = (position[0] + 1, self._sink_lanes[stream])
+                self.layout.messages.append(MessageArrow(stream, seq, value, entry.epoch, position, end, index))
 
-    def _leave(self, stream: str, seq: int) -> None:
-        """A number is used again, or all is over: if nobody took the message that had it, it led nowhere."""
+    def _replace_message(self, stream: str, seq: int) -> None:
+        """Free a sequence number that is sent again. The message that had it is undelivered, if no task read it."""
         sent = self._sent.pop((stream, seq), None)
-        if sent is not None and sent[1] is not None and stream not in self._sink and (stream, seq) not in self._taken:
-            self.layout.messages.append(Message(stream, seq, sent[1], sent[2], sent[0], None))
-        self._taken.discard((stream, seq))
+        if sent is not None and stream not in self._sink_lanes and (stream, seq) not in self._received:
+            self.layout.messages.append(MessageArrow(stream, seq, sent.value, sent.epoch, sent.position, None))
+        self._received.discard((stream, seq))
 
-    def _border(self, act: Act) -> None:
-        generation = self.layout.generations[-1]
-        cut = generation.cuts.setdefault(act.epoch, {})
-        makers = [self._lane[name] for name in self._output if self._output[name] in self._inputs[act.task]]
-        column = max([self._last[act.task] + 1, *(cut[lane] + 1 for lane in makers if lane in cut)])
-        self._last[act.task] = column
-        here = (column, self._lane[act.task])
-        self.layout.placed.append((act, here))
-        cut.setdefault(here[1], column)
-        for stream in self._inputs[act.task]:
-            if stream in self._source:
-                lane = self._source[stream]
+    def _place_border(self, entry: TimelineEntry) -> None:
+        cut = self.layout.attempts[-1].cuts.setdefault(entry.epoch, {})
+        inputs, output = self._inputs[entry.task], self._output[entry.task]
+        upstream = [self._task_lanes[name] for name in self._output if self._output[name] in inputs]
+        column = max([self._last_columns[entry.task] + 1, *(cut[lane] + 1 for lane in upstream if lane in cut)])
+        position = self._place_in_lane(entry, column)
+        cut.setdefault(position[1], column)
+        for stream in inputs:
+            if stream in self._source_lanes:
+                lane = self._source_lanes[stream]
                 cut[lane] = min(cut.get(lane, column - 1), column - 1)
-        if self._output[act.task] in self._sink:
-            cut.setdefault(self._sink[self._output[act.task]], column + 1)
-        self._send(act, here)
+        if output in self._sink_lanes:
+            cut.setdefault(self._sink_lanes[output], column + 1)
+        self._send(entry, position)
 
-    def _fail(self, group: Sequence[Act]) -> None:
-        column = max(self._last[act.task] for act in group) + 1
-        for act in group:
-            self._last[act.task] = column
-            here = (column, self._lane[act.task])
-            self.layout.placed.append((act, here))
-            self.layout.failures.append(here)
-            self._down.setdefault(here[1], column)
+    def _place_failures(self, failures: Sequence[TimelineEntry]) -> None:
+        """Place failures that follow each other immediately in one column."""
+        column = max(self._last_columns[entry.task] for entry in failures) + 1
+        for entry in failures:
+            position = self._place_in_lane(entry, column)
+            self.layout.failures.append(position)
+            self._down_since.setdefault(position[1], column)
 
-    def _recover(self, act: Act) -> None:
-        column = self._everything() + 1
-        self._close(column)
-        self.layout.generations[-1].recovered = True
-        self._stand(act, column)
-        base = act.epoch or max((e for g in self.layout.generations for e in self._complete(g)), default=0)
-        self.layout.generations.append(Generation(column, base=base))
+    def _place_recovery(self, entry: TimelineEntry) -> None:
+        column = self._last_column() + 1
+        self._end_attempt(column)
+        self.layout.attempts[-1].recovered = True
+        self._place_across(entry, column)
+        self.layout.attempts.append(AttemptSpan(column))
 
-    def _complete(self, generation: Generation) -> list[int]:
-        """The epochs of which every task passed the border."""
-        tasks = set(self._lane.values())
-        return [epoch for epoch, cut in generation.cuts.items() if tasks <= cut.keys()]
-
-    def _close(self, column: int) -> None:
-        """The end of a generation: what sources sent in it, how long who failed was gone, and what nobody took."""
+    def _end_attempt(self, column: int) -> None:
+        """Place the messages of sources, the ends of outages and the undelivered messages of an attempt."""
         layout = self.layout
-        layout.generations[-1].end = column
+        layout.attempts[-1].end = column
         layout.columns = column + 1
-        for (stream, seq), reads in self._replayed.items():
-            start = (min(place[0] for place, _, _ in reads) - 1, self._source[stream])
-            layout.messages += [Message(stream, seq, value, epoch, start, place) for place, value, epoch in reads]
-        self._replayed.clear()
-        layout.down += [(lane, since, column) for lane, since in self._down.items()]
-        self._down.clear()
-        for stream, seq in list(self._sent):
-            if (stream, seq) not in self._taken and stream not in self._sink and self._readers[stream]:
-                where, value, epoch = self._sent[stream, seq]
-                if value is not None and not any(m.start == where and m.seq == seq for m in layout.messages):
-                    layout.messages.append(Message(stream, seq, value, epoch, where, None))
+        for (stream, seq), reads in self._source_reads.items():
+            start = (min(position[0] for position, _, _ in reads) - 1, self._source_lanes[stream])
+            layout.messages += [
+                MessageArrow(stream, seq, value, epoch, start, position) for position, value, epoch in reads
+            ]
+        self._source_reads.clear()
+        layout.outages += [(lane, since, column) for lane, since in self._down_since.items()]
+        self._down_since.clear()
+        for (stream, seq), sent in self._sent.items():
+            if (stream, seq) not in self._received and stream not in self._sink_lanes:
+                drawn = any(arrow.start == sent.position and arrow.seq == seq for arrow in layout.messages)
+                if not drawn:
+                    layout.messages.append(MessageArrow(stream, seq, sent.value, sent.epoch, sent.position, None))
 
 
-def widths(layout: Layout) -> list[float]:
-    """How wide each column is: as wide as what is written in it."""
-    needed: dict[tuple[int, int], float] = {}
+def measure_columns(layout: DiagramLayout) -> list[float]:
+    """Measure the width of each column, so that the labels of sources and sinks fit."""
+    label_widths: dict[Position, float] = {}
     for message in layout.messages:
-        for place in (message.start, message.end):
-            if place is not None and not layout.sources <= place[1] < layout.sources + layout.tasks:
-                width = len(label_event(message.value)) * CHARACTER_WIDTH + 5
-                is_sink = place[1] >= layout.sources
-                needed[place] = needed.get(place, 0) + width if is_sink else max(needed.get(place, 0), width)
-    found = [COLUMN] * (layout.columns + 2)
-    for (column, _), width in needed.items():
-        found[column] = max(found[column], width)
-    return found
+        for position in (message.start, message.end):
+            if position is not None and not layout.is_task(position[1]):
+                width = measure_label(message)
+                is_sink = position[1] >= layout.sources
+                before = label_widths.get(position, 0)
+                label_widths[position] = before + width if is_sink else max(before, width)
+    widths = [COLUMN_WIDTH] * (layout.columns + 2)
+    for (column, _), width in label_widths.items():
+        widths[column] = max(widths[column], width)
+    return widths
+
+
+def measure_label(message: MessageArrow) -> float:
+    """Measure the width of a message's label, with a margin."""
+    return len(label_event(message.value)) * CHARACTER_WIDTH + 5

@@ -1,4 +1,4 @@
-"""The top of a report: the verdict on each engine, what it rests on, and guarantees against engines."""
+"""The top of a report: the verdict on each engine, the facts of the campaign, and the matrix of guarantees."""
 
 import json
 import shlex
@@ -8,116 +8,120 @@ from typing import get_args
 from attrs import frozen
 
 from conformance.campaign.certificate import meaning
-from conformance.campaign.events import GUARANTEES, Outcome
+from conformance.campaign.events import GUARANTEES, Guarantee, Outcome
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.session import CampaignConfig
-from conformance.campaign.tally import Summary
+from conformance.campaign.tally import EngineVerdict
+from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.labels import format_count
-from conformance.reports.runs import Run
 from conformance.reports.sanitize import sanitize
 
-NOTHING: tuple[Summary, str] = ("inconclusive", "Nothing has been run.")
-"""Of a campaign that has only begun."""
+NOT_RUN: tuple[EngineVerdict, str] = ("inconclusive", "Nothing has been run.")
+"""The verdict on a campaign without a judged case."""
 
 
 @frozen
-class Cell:
-    """A guarantee of an engine: the verdict, in how many cases it is broken, and where more is said of it."""
+class GuaranteeCell:
+    """A guarantee of an engine: the verdict, the number of cases, and a link to the counterexample or the cases."""
 
-    verdict: Summary
+    verdict: EngineVerdict
     count: str
     link: str
 
 
 @frozen
-class Column:
-    """An engine."""
+class EngineColumn:
+    """An engine: its verdict, its description, and its column of the matrix."""
 
-    word: str
+    engine: str
     slug: str
-    verdict: Summary
+    verdict: EngineVerdict
     because: str
     meaning: str
     version: str
     settings: str
     claims: str
-    cells: tuple[Cell, ...]
+    cells: tuple[GuaranteeCell, ...]
     outcomes: tuple[tuple[Outcome, int], ...]
     folder: str
 
 
 @frozen
 class Fact:
-    """Something one would ask."""
+    """A fact about the campaign, with its name."""
 
     name: str
-    said: str
+    value: str
 
 
-def columns(runs: Sequence[Run]) -> tuple[Column, ...]:
-    """The engines, in the order in which they were named."""
-    return tuple(_column(run, several=len(runs) > 1) for run in runs)
+def list_columns(campaigns: Sequence[EngineCampaign]) -> tuple[EngineColumn, ...]:
+    """List the engines, in the order in which they were named."""
+    return tuple(_column(campaign, several=len(campaigns) > 1) for campaign in campaigns)
 
 
-def _column(run: Run, *, several: bool) -> Column:
-    tally = run.tally
-    verdict, because = tally.verdict if tally.judged else NOTHING
+def _column(campaign: EngineCampaign, *, several: bool) -> EngineColumn:
+    tally = campaign.tally
+    verdict, because = tally.verdict if tally.judged else NOT_RUN
     if not tally.ended:
-        because = f"Not finished: {len(tally.judged)} of {len(plan_of(run.began))} cases so far. {because}"
-    info = run.began.description.info
+        because = f"Not finished: {len(tally.judged)} of {len(plan_of(campaign.began))} cases so far. {because}"
+    info = campaign.began.description.info
     counts = tally.counts()
-    return Column(
-        word=run.word,
-        slug=run.slug,
+    return EngineColumn(
+        engine=campaign.engine,
+        slug=campaign.slug,
         verdict=verdict,
         because=because,
-        meaning=meaning(tally) or _why_no_meaning(verdict),
+        meaning=meaning(tally) or _explain_no_meaning(verdict),
         version=f"{info.name} {info.version}",
-        settings=_settings(run),
-        claims=_claims(run),
-        cells=tuple(_cell(run, number) for number in range(len(GUARANTEES))),
+        settings=_format_settings(campaign),
+        claims=_format_claims(campaign),
+        cells=tuple(_cell(campaign, guarantee) for guarantee in GUARANTEES),
         outcomes=tuple((outcome, counts[outcome]) for outcome in get_args(Outcome)),
-        folder=f"{run.slug}/" if several else "",
+        folder=f"{campaign.slug}/" if several else "",
     )
 
 
-def _why_no_meaning(verdict: Summary) -> str:
+def _explain_no_meaning(verdict: EngineVerdict) -> str:
     if verdict == "violates":
         return "A violation that was seen is one, however many cases show none."
     return "No generated case with a failure counts, so there is nothing to be sure of."
 
 
-def _settings(run: Run) -> str:
-    settings = run.began.description.info.settings
-    said = ", ".join(f"{name}: {value if isinstance(value, str) else _json(value)}" for name, value in settings.items())
-    return sanitize(said, 300) or "none"
+def _format_settings(campaign: EngineCampaign) -> str:
+    settings = campaign.began.description.info.settings
+    pairs = (f"{name}: {value if isinstance(value, str) else _json(value)}" for name, value in settings.items())
+    return sanitize(", ".join(pairs), 300) or "none"
 
 
 def _json(value: object) -> str:
     return json.dumps(value, default=str)
 
 
-def _claims(run: Run) -> str:
-    claimed = run.began.description
-    epochs = "the case's epochs" if claimed.epochs == "given" else "epochs of its own"
-    commits = "all streams committed at once" if claimed.atomic else "streams committed one by one"
-    return f"{epochs}, {commits}, {claimed.snapshots} snapshots"
+def _format_claims(campaign: EngineCampaign) -> str:
+    description = campaign.began.description
+    epochs = "the case's epochs" if description.epochs == "given" else "epochs of its own"
+    commits = "all streams committed at once" if description.atomic else "streams committed one by one"
+    return f"{epochs}, {commits}, {description.snapshots} snapshots"
 
 
-def _cell(run: Run, number: int) -> Cell:
-    guarantee = tuple(GUARANTEES)[number]
-    tally = run.tally
-    verdict = tally.guarantee_verdict(guarantee) if tally.judged else NOTHING[0]
+def counterexample_anchor(campaign: EngineCampaign, guarantee: Guarantee) -> str:
+    """Return the id of a counterexample's section."""
+    return f"x-{campaign.slug}-{tuple(GUARANTEES).index(guarantee)}"
+
+
+def _cell(campaign: EngineCampaign, guarantee: Guarantee) -> GuaranteeCell:
+    tally = campaign.tally
+    verdict = tally.guarantee_verdict(guarantee) if tally.judged else NOT_RUN[0]
     if verdict == "violates":
         broken = sum(1 for _ in tally.violations(guarantee))
-        link = f"#x-{run.slug}-{number}" if guarantee in tally.shrunk else f"#cases-{run.slug}"
-        return Cell(verdict, f"{broken} of {format_count(len(tally.judged), 'case')}", link)
-    return Cell(verdict, format_count(len(tally.exercised), "case"), "#cases")
+        anchor = counterexample_anchor(campaign, guarantee) if guarantee in tally.shrunk else f"cases-{campaign.slug}"
+        return GuaranteeCell(verdict, f"{broken} of {format_count(len(tally.judged), 'case')}", f"#{anchor}")
+    return GuaranteeCell(verdict, format_count(len(tally.exercised), "case"), "#cases")
 
 
-def facts(runs: Sequence[Run]) -> tuple[Fact, ...]:
-    """When, on what, with what."""
-    began = runs[0].began
+def list_facts(campaigns: Sequence[EngineCampaign]) -> tuple[Fact, ...]:
+    """List when, with which cases and on which machine the campaigns ran."""
+    began = campaigns[0].began
     planned = len(plan_of(began))
     return (
         Fact(
@@ -130,32 +134,32 @@ def facts(runs: Sequence[Run]) -> tuple[Fact, ...]:
     )
 
 
-def command(runs: Sequence[Run]) -> str:
-    """What does the same again."""
-    began, usual = runs[0].began, CampaignConfig()
-    asked = [run.word for run in runs]
-    if began.profile != usual.profile:
-        asked += ["--profile", began.profile]
+def format_command(campaigns: Sequence[EngineCampaign]) -> str:
+    """Format the command that runs the same campaigns again, without options that have their default."""
+    began, default = campaigns[0].began, CampaignConfig()
+    arguments = [campaign.engine for campaign in campaigns]
+    if began.profile != default.profile:
+        arguments += ["--profile", began.profile]
     if began.cases != PROFILES[began.profile].cases:
-        asked += ["--cases", str(began.cases)]
-    if began.seed != usual.seed:
-        asked += ["--seed", str(began.seed)]
+        arguments += ["--cases", str(began.cases)]
+    if began.seed != default.seed:
+        arguments += ["--seed", str(began.seed)]
     for name in ("deadline", "shrink_runs", "shrink_seconds"):
-        if getattr(began, name) != getattr(usual, name):
-            asked += [f"--{name.replace('_', '-')}", f"{getattr(began, name):g}"]
-    return shlex.join(["conformance", "certify", *asked])
+        if getattr(began, name) != getattr(default, name):
+            arguments += [f"--{name.replace('_', '-')}", f"{getattr(began, name):g}"]
+    return shlex.join(["conformance", "certify", *arguments])
 
 
-def headline(found: Sequence[Column]) -> str:
-    """A report's title, and what a browser's tab says."""
-    if len(found) == 1:
-        return f"{found[0].word} {_verb(found[0].verdict)}"
-    bad = [column.word for column in found if column.verdict == "violates"]
-    if bad:
-        return f"{len(bad)} of {len(found)} engines violate failure transparency"
-    good = sum(column.verdict == "conforms" for column in found)
-    return f"{good} of {len(found)} engines conform"
+def format_title(columns: Sequence[EngineColumn]) -> str:
+    """Format the report's title, which a browser's tab shows."""
+    if len(columns) == 1:
+        return f"{columns[0].engine} {_verb(columns[0].verdict)}"
+    violating = sum(column.verdict == "violates" for column in columns)
+    if violating:
+        return f"{violating} of {len(columns)} engines violate failure transparency"
+    conforming = sum(column.verdict == "conforms" for column in columns)
+    return f"{conforming} of {len(columns)} engines conform"
 
 
-def _verb(verdict: Summary) -> str:
+def _verb(verdict: EngineVerdict) -> str:
     return verdict if verdict in {"conforms", "violates"} else f"is {verdict}" if verdict != "error" else "is in error"

@@ -1,4 +1,4 @@
-"""A campaign in words."""
+"""The summary of a campaign as plain text, for the terminal and for test reports."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ from conformance.campaign.tally import Tally
 from conformance.errors import printable
 
 
-def failure(tally: Tally, guarantee: Guarantee, folder: str = "") -> str:
-    """How a guarantee is broken: what was found, how often it fails, what else is known, and how to see it."""
+def describe_violation(tally: Tally, guarantee: Guarantee, folder: str = "") -> str:
+    """Describe how a guarantee is broken: the finding, how often it fails, and the command that shows it."""
     violations = list(tally.violations(guarantee))
     shrunk = tally.shrunk.get(guarantee)
     findings = shrunk.findings if shrunk else violations[0].findings
@@ -18,14 +18,14 @@ def failure(tally: Tally, guarantee: Guarantee, folder: str = "") -> str:
     if shrunk is not None:
         lines.append(f"The smallest case found ({shrunk.after}) fails in {shrunk.rate}.")
     if (examined := tally.examined.get(shrunk.index if shrunk else violations[0].index)) is not None:
-        lines += examination(examined)
+        lines += describe_examination(examined)
     if shrunk is not None:
         lines.append(f"See it: {reproduction(tally, shrunk, folder)}")
     return "\n".join(map(printable, lines))
 
 
-def examination(examined: Examined) -> Iterator[str]:
-    """What came of looking at a violation again."""
+def describe_examination(examined: Examined) -> Iterator[str]:
+    """Describe the runs that examined a violation: alone, in its batch, by its sinks, without its failures."""
     if examined.alone.runs and examined.alone.failed < examined.alone.runs:
         yield f"The case it comes from failed again, alone, in {examined.alone}."
     if examined.batch is not None:
@@ -33,27 +33,27 @@ def examination(examined: Examined) -> Iterator[str]:
     yield f"Judged by its sinks alone: {examined.sinks}. Run without its failures: {examined.without_failures}."
 
 
-def summary(tally: Tally, folder: str) -> Iterator[str]:
-    """What to know at the end, line by line; what to do next comes last."""
-    return map(printable, _summary(tally, folder))
+def summarize(tally: Tally, folder: str) -> Iterator[str]:
+    """Summarize a campaign line by line; the commands to run next come last."""
+    return map(printable, _list_lines(tally, folder))
 
 
-def _summary(tally: Tally, folder: str) -> Iterator[str]:
+def _list_lines(tally: Tally, folder: str) -> Iterator[str]:
     verdict, because = tally.verdict
-    word = tally.began.engine if tally.began else "engine"
-    yield f"{word}: {verdict}. {because}"
+    engine = tally.began.engine if tally.began else "engine"
+    yield f"{engine}: {verdict}. {because}"
     counts = tally.counts()
     yield "  " + ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
     for guarantee in GUARANTEES:
         yield f"  {guarantee:18} {tally.guarantee_verdict(guarantee)}"
-    if said := meaning(tally):
-        yield f"  {said}"
+    if confidence := meaning(tally):
+        yield f"  {confidence}"
     if tally.measured is not None:
         total = tally.measured.killed + len(tally.measured.survived)
         yield f"  The same cases convict {tally.measured.killed} of {total} engines that are broken on purpose."
     for guarantee in GUARANTEES:
         if any(tally.violations(guarantee)):
             yield f"  {guarantee} is broken:"
-            yield from (f"    {line}" for line in failure(tally, guarantee, folder).splitlines())
+            yield from (f"    {line}" for line in describe_violation(tally, guarantee, folder).splitlines())
     yield f"  results: {folder}"
     yield f"  verify them: conformance verify {folder}/certificate.json"

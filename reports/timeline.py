@@ -1,8 +1,9 @@
 """
-What tasks did in a run, act by act: as the engine logged it, as the model does it, or as far as it can be inferred.
+Timelines: what the tasks of a run did, in order.
 
-A log comes from an engine and may say anything. What is no act of the case is left out, and of a log that is too long
-nothing is drawn.
+A timeline comes from one of three places: the log of the engine, the model's replay of a failure-free trace, or an
+inference that adds failures and observations to a replay. A log comes from an engine and may hold anything: entries
+that do not fit the case are left out, and a log that is too long gives no timeline.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,20 +15,21 @@ from conformance.case import Case, Crash, Failure, Task
 from conformance.model.configuration import Rule, Trace, initial
 from conformance.model.snapshot import epoch_of, gce
 from conformance.model.trace import configurations
-from conformance.observation import Observations
+from conformance.observation import Fired, Observations
 from conformance.programs import Event
 
-Do: TypeAlias = Literal["event", "border", "fail", "recover", "look"]
+EntryKind: TypeAlias = Literal["event", "border", "fail", "recover", "look"]
+"""What happened, as logs name it; "look" is an observation of the output."""
 
-MOST = 600
-"""Acts that a diagram can show and still be read."""
+MAX_ENTRIES = 600
+"""Entries that a diagram can show and still be read."""
 
 
 @frozen
-class Act:
-    """One thing that happened. A recovery is of all tasks, a look of none; both have no task."""
+class TimelineEntry:
+    """One step of a task, or a recovery of all tasks, or an observation; the latter two have no task."""
 
-    do: Do
+    kind: EntryKind
     task: str = ""
     epoch: int = 0
     stream: str = ""
@@ -36,112 +38,118 @@ class Act:
     sends: tuple[tuple[int, Event | None], ...] = ()
 
 
-LOOK = Act("look")
+Timeline: TypeAlias = tuple[TimelineEntry, ...]
+
+OBSERVATION = TimelineEntry("look")
 
 
-def logged(case: Case, log: Sequence[Any]) -> tuple[Act, ...]:
-    """What an engine logged, as far as it can be drawn; nothing, if it cannot."""
-    if len(log) > MOST:
+def read_log(case: Case, log: Sequence[Any]) -> Timeline:
+    """Return the entries of an engine's log that fit the case; none, if the log cannot be drawn."""
+    if len(log) > MAX_ENTRIES:
         return ()
     tasks = {task.name: task for task in case.graph.tasks}
-    acts = tuple(act for entry in log if (act := _act(tasks, entry)) is not None)
-    return acts if any(act.do in {"event", "border"} for act in acts) else ()
+    entries = tuple(entry for logged in log if (entry := _read_entry(tasks, logged)) is not None)
+    return entries if any(entry.kind in {"event", "border"} for entry in entries) else ()
 
 
-def _act(tasks: Mapping[str, Task], entry: Any) -> Act | None:
-    if not isinstance(entry, Mapping):
+def _read_entry(tasks: Mapping[str, Task], logged: Any) -> TimelineEntry | None:
+    if not isinstance(logged, Mapping):
         return None
-    do, task = entry.get("do", "event"), entry.get("task", "")
-    if do not in get_args(Do) or not isinstance(task, str):
+    kind, name = logged.get("do", "event"), logged.get("task", "")
+    if kind not in get_args(EntryKind) or not isinstance(name, str):
         return None
-    if do in {"recover", "look"}:
-        return Act(do, epoch=_number(entry.get("epoch")))
-    known = tasks.get(task)
-    if known is None or (do == "event" and entry.get("stream") not in known.inputs):
+    if kind in {"recover", "look"}:
+        return TimelineEntry(kind, epoch=_read_number(logged.get("epoch")))
+    task = tasks.get(name)
+    if task is None or (kind == "event" and logged.get("stream") not in task.inputs):
         return None
-    value = entry.get("value")
-    return Act(
-        do,
-        task,
-        _number(entry.get("epoch")),
-        entry["stream"] if do == "event" else "",
-        _number(entry.get("seq")),
+    value = logged.get("value")
+    return TimelineEntry(
+        kind,
+        name,
+        _read_number(logged.get("epoch")),
+        logged["stream"] if kind == "event" else "",
+        _read_number(logged.get("seq")),
         value if _is_event(value) else None,
-        tuple(_sends(entry.get("sends"))),
+        tuple(_read_sends(logged.get("sends"))),
     )
 
 
-def _sends(value: Any) -> Iterator[tuple[int, Event | None]]:
-    for each in value if isinstance(value, list | tuple) else ():
-        match each:
+def _read_sends(value: Any) -> Iterator[tuple[int, Event | None]]:
+    for send in value if isinstance(value, list | tuple) else ():
+        match send:
             case [int(number), event] if event is None or _is_event(event):
-                yield _number(number), event
+                yield _read_number(number), event
 
 
 def _is_event(value: Any) -> bool:
     return isinstance(value, str) or (type(value) is int and abs(value) < 2**63)
 
 
-def _number(value: Any) -> int:
+def _read_number(value: Any) -> int:
     return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
-def replayed(case: Case, trace: Trace) -> tuple[tuple[Act, ...], dict[int, int]]:
-    """A failure-free trace as the model runs it, and after how many acts each epoch is committed."""
-    acts: list[Act] = []
+def replay(case: Case, trace: Trace) -> tuple[Timeline, dict[int, int]]:
+    """Replay a failure-free trace in the model: its timeline, and after how many entries each epoch is committed."""
+    entries: list[TimelineEntry] = []
     commits = {0: 0}
-    after = configurations(initial(case), trace)
-    before = next(after)
-    for step, now in zip(trace, after, strict=True):
+    following = configurations(initial(case), trace)
+    before = next(following)
+    for step, after in zip(trace, following, strict=True):
         output = before.dataflow.processors[step.task].output
-        sent = range(before.numbers[step.task][output], now.numbers[step.task][output])
-        sends = tuple((n, now.messages[output][n][1]) for n in sent)
+        sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
+        sends = tuple((n, after.messages[output][n][1]) for n in sent)
         seq, value = 0, None
         if step.rule is Rule.EVENT:
             seq = before.numbers[step.task][step.stream]
             value = before.messages[step.stream][seq][1]
-        do: Do = "event" if step.rule is Rule.EVENT else "border"
-        acts.append(Act(do, step.task, epoch_of(before, step.task), step.stream, seq, value, sends))
-        if do == "border":
-            commits.setdefault(gce(now), len(acts))
-        before = now
-    return tuple(acts), commits
+        kind: EntryKind = "event" if step.rule is Rule.EVENT else "border"
+        entries.append(TimelineEntry(kind, step.task, epoch_of(before, step.task), step.stream, seq, value, sends))
+        if kind == "border":
+            commits.setdefault(gce(after), len(entries))
+        before = after
+    return tuple(entries), commits
 
 
-def with_looks(acts: Sequence[Act], at: Iterable[int]) -> tuple[Act, ...]:
-    """Acts, and between them the moments at which somebody looked: after how many acts, for each look."""
-    looks = sorted(at)
-    shown: list[Act] = []
-    for index, act in enumerate(acts):
-        shown += [LOOK] * looks.count(index)
-        shown.append(act)
-    return (*shown, *[LOOK] * sum(place >= len(acts) for place in looks))
+def add_observations(timeline: Timeline, positions: Iterable[int]) -> Timeline:
+    """Insert observations into a timeline: for each, the number of entries before it."""
+    positions = sorted(positions)
+    entries: list[TimelineEntry] = []
+    for index, entry in enumerate(timeline):
+        entries += [OBSERVATION] * positions.count(index)
+        entries.append(entry)
+    return (*entries, *[OBSERVATION] * sum(position >= len(timeline) for position in positions))
 
 
-def inferred(case: Case, seen: Observations, acts: Sequence[Act], commits: Mapping[int, int]) -> tuple[Act, ...]:
+def infer_timeline(case: Case, observed: Observations, timeline: Timeline, commits: Mapping[int, int]) -> Timeline:
     """
-    A failure-free execution with what is known besides: when somebody looked, and between which looks failures fired.
+    Add observations and failures to the timeline of a failure-free execution.
 
-    Where in between they fired is not known, nor what was done in vain; so a failure stands before all that became
-    visible after it, and nothing that was lost is drawn.
+    Between which observations a failure fired is known; where in between, and which work was lost, is not. So a failure
+    stands before everything that became visible after it, and lost work is not drawn.
     """
-    shown: list[Act] = []
+    entries: list[TimelineEntry] = []
     done = 0
-    for index, observation in enumerate(seen.observations):
+    for index, observation in enumerate(observed.observations):
         epoch = max(map(len, observation.streams.values()), default=0)
         until = max(done, commits.get(epoch, done))
-        for fired in seen.fired:
-            if fired.before == index and fired.failure < len(case.failures):
-                shown += _failed(case, case.failures[fired.failure])
-        shown += acts[done:until]
-        shown.append(LOOK)
+        entries += _fail_and_recover(case, observed, index)
+        entries += timeline[done:until]
+        entries.append(OBSERVATION)
         done = until
-    for fired in seen.fired:
-        if fired.before >= len(seen.observations) and fired.failure < len(case.failures):
-            shown += _failed(case, case.failures[fired.failure])
-    return (*shown, *acts[done:])
+    return (*entries, *_fail_and_recover(case, observed, len(observed.observations)), *timeline[done:])
 
 
-def _failed(case: Case, failure: Failure) -> list[Act]:
-    struck = [failure.task] if isinstance(failure, Crash) else [task.name for task in case.graph.tasks]
-    return [Act("fail", task, failure.epoch) for task in struck] + [Act("recover")]
+def _fail_and_recover(case: Case, observed: Observations, index: int) -> Iterator[TimelineEntry]:
+    for _, failure in failures_before(case, observed, index):
+        failed = [failure.task] if isinstance(failure, Crash) else [task.name for task in case.graph.tasks]
+        yield from (TimelineEntry("fail", task, failure.epoch) for task in failed)
+        yield TimelineEntry("recover")
+
+
+def failures_before(case: Case, observed: Observations, index: int) -> Iterator[tuple[Fired, Failure]]:
+    """Yield the failures that fired between an observation and the one before it; at the end, after the last one."""
+    for fired in observed.fired:
+        if min(fired.before, len(observed.observations)) == index and fired.failure < len(case.failures):
+            yield fired, case.failures[fired.failure]

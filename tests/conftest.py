@@ -1,4 +1,4 @@
-"""How much Hypothesis tries: a little at every commit, more at night."""
+"""Hypothesis profiles: 100 examples at every commit, 5,000 at night."""
 
 import os
 

@@ -1,7 +1,7 @@
 """
-Tiny engines in Python, for `python:tests.engines:NAME`: the reference model, but for one thing each.
+Tiny engines in Python, for `python:tests.engines:NAME`: the reference model with one fault each.
 
-(Those that break the protocol itself are in miniatures.py.)
+Engines that break the protocol itself are in miniatures.py.
 """
 
 import logging
@@ -20,7 +20,7 @@ from conformance.observation import EngineInfo
 
 
 def spoilt(seen, case):
-    """Seen once, at the end, and the last event of every sink is not there."""
+    """Keep the last observation only, without the last event of every sink."""
     streams = dict(seen.observations[-1].streams)
     for sink in case.graph.sinks:
         epochs = list(streams[sink])
@@ -32,7 +32,7 @@ def spoilt(seen, case):
 
 
 class Right(Reference):
-    """Nothing is wrong with it."""
+    """The reference model without a fault."""
 
     batch = 1
     capabilities = Capabilities()
@@ -97,7 +97,7 @@ class Flaky(Right):
 
 
 class Moody(Right):
-    """Loses something in two runs, and then in two it does not."""
+    """Loses something in two runs of four, one after the other."""
 
     def change(self, seen):
         return spoilt(seen, self.request.case) if self.runs % 4 in {1, 2} else seen
@@ -112,7 +112,7 @@ class CrossTalk(Batched):
 
 
 class Slow(Right):
-    """Does not finish a case with two failures unless it is given all the time in the world."""
+    """Does not finish a case with two failures unless its deadline is ten minutes or more."""
 
     def change(self, seen):
         late = len(self.request.case.failures) > 1 and self.request.seconds < 600
@@ -150,7 +150,7 @@ class Raising(Right):
 
 
 class Sleeping(Right):
-    """Takes its time: so many seconds a case."""
+    """Sleeps before every answer, for `SLEEP` seconds."""
 
     def change(self, seen):
         time.sleep(float(os.environ.get("SLEEP", "0.1")))
@@ -158,7 +158,7 @@ class Sleeping(Right):
 
 
 class Turncoat(Right):
-    """Claims to commit all streams at once; once it has been started again, no more."""
+    """Claims atomic commits at its first start, and not any more at its second."""
 
     def start(self):
         self.again = Path("turncoat").exists()
@@ -172,7 +172,7 @@ class Turncoat(Right):
 
 
 class Poisoned(Batched):
-    """One case ends it, and all that run at the same time."""
+    """Exits at one case, with all cases of the same batch."""
 
     def run(self, requests):
         if any(request.case.name == "generated 3 of seed 0" for request in requests):
@@ -181,7 +181,7 @@ class Poisoned(Batched):
 
 
 class Once(Right):
-    """Can be started once."""
+    """Can be started only once."""
 
     def start(self):
         if Path("once").exists():

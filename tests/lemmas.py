@@ -1,6 +1,8 @@
 """
-The paper's lemmas as checks on one step or one trace. The property tests run them on generated executions, the
-exhaustive ones on every step of every execution in a small scope.
+The paper's lemmas as checks on one step or one trace.
+
+The property tests run them on generated executions, the exhaustive ones on every step of every execution in a small
+scope.
 """
 
 from collections.abc import Iterable
@@ -20,7 +22,7 @@ from conformance.model.wellformed import faults
 
 @frozen
 class Facts:
-    """What the lemmas ask of a configuration, found out once."""
+    """What the lemmas need to know of a configuration, computed once."""
 
     gce: int
     out: set[Message]
@@ -32,7 +34,7 @@ class Facts:
 
 
 def check_configuration(c: Configuration) -> Facts:
-    """What the paper says of every reachable configuration; and the facts for the steps into and out of it."""
+    """Check what the paper says of every reachable configuration; return the facts for the steps into and out of it."""
     assert not list(faults(c)), list(faults(c))  # S2
     facts = Facts.of(c)
     assert gce(facts.lcs) == facts.gce
@@ -41,7 +43,7 @@ def check_configuration(c: Configuration) -> Facts:
 
 
 def check_step(c: Configuration, step: Step, after: Configuration, before_it: Facts, after_it: Facts) -> None:
-    """What the paper says of a single step."""
+    """Check what the paper says of a single step."""
     assert before_it.out <= after_it.out  # out is monotonic
     if step.rule is Rule.BORDER and before_it.gce != after_it.gce:
         assert after_it.gce == before_it.gce + 1
@@ -63,8 +65,9 @@ def check_step(c: Configuration, step: Step, after: Configuration, before_it: Fa
 
 def check_independence(c: Configuration, steps: Iterable[Step]) -> None:
     """
-    Lemma 6.5 for every pair of steps of different tasks enabled in c: each is enabled after the other, with the same
-    N_p and X, and both orders end alike.
+    Check Lemma 6.5 for every pair of steps of different tasks enabled in c.
+
+    Each is enabled after the other, with the same N_p and X, and both orders end alike.
 
     Every causality-preserving permutation is made of such swaps of neighbours, so these pairs in every
     configuration are the lemma.
@@ -80,7 +83,7 @@ def check_independence(c: Configuration, steps: Iterable[Step]) -> None:
 
 
 def check_construction(c: Configuration, trace: Trace) -> None:
-    """The theorem: the constructed trace is valid, failure-free, and explains the original."""
+    """Check the theorem: the constructed trace is valid, failure-free, and explains the original."""
     explained = explain(c, trace)
     assert all(step.rule in {Rule.EVENT, Rule.BORDER} for step in explained.trace)
     original = [out_of(each) for each in configurations(c, trace)]
@@ -91,7 +94,7 @@ def check_construction(c: Configuration, trace: Trace) -> None:
 
 
 def check_generations(c: Configuration, trace: Trace) -> None:
-    """The proof's steps, one by one, for every generation of a trace."""
+    """Check the proof's steps, one by one, for every generation of a trace."""
     start = c
     for generation in generations(c, trace):
         steps = tuple(step for step, _, _ in generation.steps)
@@ -117,7 +120,7 @@ def check_generations(c: Configuration, trace: Trace) -> None:
 
 
 def same_labels(c: Configuration, trace: Trace, permutation: list[int]) -> bool:
-    """Whether every step keeps its N_p and X when the trace is permuted."""
+    """Check that every step keeps its N_p and X when the trace is permuted."""
     original = labels(c, trace)
     moved = labels(c, permuted(trace, permutation))
     return moved == [original[index] for index in permutation]

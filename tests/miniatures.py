@@ -1,7 +1,7 @@
 """
 Tiny engines that speak the protocol and misbehave on purpose.
 
-`python -P miniatures.py WAY [EVERY]` misbehaves in every so manyeth case, and else is the model.
+`python -P miniatures.py NAME [N]` misbehaves in every N-th case as `MISBEHAVIOURS` says; otherwise it is the model.
 """
 
 import json
@@ -45,13 +45,13 @@ def fill_one_file(_):
 
 
 def leak(_):
-    """A grandchild in a session of its own, whose parent is gone, and which holds our stdout."""
+    """Leave a grandchild in a session of its own, whose parent is gone, and which holds our stdout."""
     code = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
     subprocess.run([sys.executable, "-c", code, "sleep", os.environ.get("LEAK", "4242")], check=True)
     sys.exit(0)
 
 
-WAYS = {
+MISBEHAVIOURS = {
     "hang": lambda _: time.sleep(3600),
     "exit": lambda _: sys.exit(3),
     "die": lambda _: os.kill(os.getpid(), 9),
@@ -72,14 +72,14 @@ WAYS = {
 
 
 def alive():
-    """Those of these engines that this process, or what it started, has running."""
+    """List the running engines of this file that this process or its descendants started."""
     return [
         each for each in psutil.Process().children(recursive=True) if any(part == __file__ for part in each.cmdline())
     ]
 
 
 def main():
-    way, every = WAYS[sys.argv[1]], int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    misbehave, every = MISBEHAVIOURS[sys.argv[1]], int(sys.argv[2]) if len(sys.argv) > 2 else 1
     reference = Reference([])
     count = 0
     for line in sys.stdin:
@@ -92,7 +92,7 @@ def main():
         id_, asked = decode_run(request)
         count += 1
         if count % every == 0:
-            way(id_)
+            misbehave(id_)
         else:
             for answer in encode_answers(id_, next(reference.run([asked]))):
                 say(answer)

@@ -25,7 +25,7 @@ def out(case):
     return observed(last)
 
 
-def test_a_keyed_sum_becomes_a_filter_and_a_sum_for_each_key_which_everybody_reads_who_read_it():
+def test_a_keyed_sum_becomes_a_filter_and_a_sum_for_each_key():
     made = split(KEYED)
     assert [task.name for task in made.graph.tasks] == ["keyed-of-0", "keyed-0", "keyed-of-1", "keyed-1", "all"]
     assert made.graph.tasks[-1].inputs == ("sums-0", "sums-1", "a")
@@ -41,7 +41,7 @@ def test_every_branch_shows_the_sums_of_its_key():
 
 
 @given(cases())
-def test_splitting_leaves_no_keyed_sum_and_what_it_makes_is_found_again(case):
+def test_branches_made_by_split_are_found(case):
     keyed = [task for task in case.graph.tasks if isinstance(task.program, KeyedSum)]
     made = split(case)
     assert not any(isinstance(task.program, KeyedSum) for task in made.graph.tasks)
@@ -51,7 +51,7 @@ def test_splitting_leaves_no_keyed_sum_and_what_it_makes_is_found_again(case):
         assert made is case
 
 
-def test_a_task_with_too_many_keys_stays_what_it_is():
+def test_a_keyed_sum_of_too_many_keys_is_not_split():
     graph = Graph(("a",), (Task("keyed", ("a",), "sums", KeyedSum(MOST_KEYS + 1)),))
     case = Case(graph, {"a": ((1,),)})
     assert split(case) is case

@@ -1,4 +1,4 @@
-"""Case files: what is accepted, what is refused, and in which words."""
+"""Case files: what is accepted, what is refused, and with which message."""
 
 import copy
 import hashlib
@@ -149,7 +149,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("path", "value", "where", "found", "expected"), REFUSED)
-def test_rejects_what_is_malformed_and_says_where_what_and_what_instead(path, value, where, found, expected):
+def test_a_malformed_case_is_refused_with_path_found_and_expected(path, value, where, found, expected):
     with pytest.raises(Malformed) as refused:
         decode_case(changed(path, value))
     message = str(refused.value)
@@ -208,7 +208,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         read_case(binary)
 
 
-def test_what_is_refused_in_a_file_names_the_file(tmp_path):
+def test_a_refusal_names_the_file(tmp_path):
     file = tmp_path / "case.json"
     file.write_text(json.dumps(changed(("inputs", "a", 0, 1), -1)))
     with pytest.raises(Malformed) as refused:
@@ -234,7 +234,7 @@ def test_the_digest_has_failures_always_and_holds_only_if_any():
 
 
 @given(cases(failures=True))
-def test_what_is_written_can_be_read(case):
+def test_a_written_case_can_be_read(case):
     again = decode_case(parse(json.dumps(encode_case(case))))
     assert again == case
     assert digest(again) == digest(case)
@@ -255,13 +255,13 @@ def places(value, path=()):
 
 
 @given(anything)
-def test_any_json_is_accepted_or_refused_and_never_more(value):
+def test_any_json_is_accepted_or_refused(value):
     with pytest.raises(ConformanceError):
         decode_case(value)
 
 
 @given(st.sampled_from([path for path in places(VALID) if path]), anything)
-def test_anything_anywhere_is_accepted_or_refused_and_never_more(path, value):
+def test_any_change_is_accepted_or_refused(path, value):
     try:
         case = decode_case(changed(path, value))
     except Malformed as refused:

@@ -48,7 +48,7 @@ def fold(program, events):
     ],
     ids=lambda value: repr(value) if not isinstance(value, list) else "",
 )
-def test_each_program_computes_what_its_line_in_the_formats_says(program, events, emitted):
+def test_each_program_computes_what_the_format_specifies(program, events, emitted):
     assert fold(program, events) == emitted
 
 
@@ -69,7 +69,7 @@ def test_strings_pass_through_and_leave_the_state_alone(program, text):
 
 @pytest.mark.parametrize("program", SAMPLES, ids=repr)
 @given(st.lists(st.integers(0, P - 1), max_size=30))
-def test_what_is_emitted_is_an_event_again(program, events):
+def test_outputs_are_events(program, events):
     assert all(isinstance(event, int) and 0 <= event < P for event in fold(program, events))
 
 
@@ -106,7 +106,7 @@ def test_digest_tells_any_two_orders_apart(events, random):
         (lambda: KeyedSum(2**53), ("keys",)),
     ],
 )
-def test_parameters_out_of_range_are_refused_where_they_stand(make, path):
+def test_parameters_out_of_range_are_refused(make, path):
     with pytest.raises(Malformed) as refused:
         make()
     assert refused.value.path == path

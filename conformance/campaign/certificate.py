@@ -12,10 +12,10 @@ from statistics import median
 from typing import Any, get_args
 
 from conformance.campaign.events import GUARANTEES, Event, Guarantee, Judged, Outcome, Shrunk
-from conformance.campaign.journal import CONVERTER
 from conformance.campaign.plan import plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.tally import Tally
+from conformance.codec.typed import encode
 from conformance.generators import SITUATIONS, situations
 
 FORMAT = "conformance-certificate/1"
@@ -32,13 +32,13 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
     assert began is not None  # noqa: S101 - a journal begins with it
     verdict, because = tally.verdict
     counts = tally.counts()
-    described = CONVERTER.unstructure(began.description)
+    described = encode(began.description)
     return {
         "format": FORMAT,
         "engine": described["info"],
         "word": began.engine,
         "claims": {claim: described[claim] for claim in ("epochs", "atomic", "snapshots")},
-        "supports": CONVERTER.unstructure(began.capabilities),
+        "supports": encode(began.capabilities),
         "verdict": verdict,
         "because": because,
         "guarantee": tally.delivery_guarantee,
@@ -49,7 +49,7 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
         | {outcome: counts[outcome] for outcome in get_args(Outcome)},
         "epochs": epochs(tally.exercised),
         "coverage": _coverage(tally, results),
-        "sensitivity": CONVERTER.unstructure(tally.measured),
+        "sensitivity": encode(tally.measured),
         "counterexamples": [_counterexample(tally, shrunk) for shrunk in tally.shrunk.values()],
         "platform": {"system": began.system, "machine": began.machine, "python": began.python},
         "suite": {"version": began.suite, "hypothesis": began.hypothesis},
@@ -125,8 +125,8 @@ def reproduction(tally: Tally, shrunk: Shrunk, folder: str = "") -> str:
 
 def _counterexample(tally: Tally, shrunk: Shrunk) -> dict[str, Any]:
     examined = tally.examined.get(shrunk.index)
-    encoded: dict[str, Any] = CONVERTER.unstructure(shrunk)
+    encoded: dict[str, Any] = encode(shrunk)
     return encoded | {
         "command": reproduction(tally, shrunk),
-        "examined": CONVERTER.unstructure(examined),
+        "examined": encode(examined),
     }

@@ -1,4 +1,4 @@
-"""Which violation to shrink, what comes of it, and how often that fails."""
+"""Counterexamples: which violation to shrink, the smallest case that comes of it, and how often that fails."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -8,11 +8,11 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
-from conformance.campaign.events import Examined, Guarantee, Judged, Rate, Shrunk, Size
-from conformance.campaign.examine import PATIENCE, RUNS, as_one
+from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
+from conformance.campaign.examine import PATIENCE, RUNS, merge_batch
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import COUNTEREXAMPLES
-from conformance.campaign.shrink import Question, smallest, weight
+from conformance.campaign.shrink import FailureOracle, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
 from conformance.generators.parts import ALL_OF_IT, parts
@@ -20,31 +20,32 @@ from conformance.judge.verdict import Finding
 from conformance.observation import Observations
 
 LEAST_RUNS = 3
-"""How often a counterexample is run to know its rate, however long that takes."""
+"""The least number of runs that measure the failure rate of a counterexample."""
 
 RATING_SECONDS = 60.0
+"""After these seconds no further run is started to measure a failure rate."""
 
 
 Shrinker: TypeAlias = tuple[SearchStrategy[Case], bytes]
-"""What Hypothesis draws from, and the bytes of which it makes the case to begin with."""
+"""A strategy for Hypothesis, and the bytes of which it makes the case to shrink."""
 
 
 @frozen
-class Found:
-    """A counterexample, where it comes from, and how often it fails."""
+class ShrunkCase:
+    """A counterexample, the violation it comes from, and how often it fails."""
 
     case: Case
-    rate: Rate
+    rate: FailureRate
     findings: tuple[Finding, ...]
     seen: Observations | None
-    """What was seen the last time it failed; None if that was in the campaign itself."""
+    """The observations of its last failing run; None if that was in the campaign itself."""
     origin: Judged
-    before: Size
+    before: CaseSize
     sinks_only: bool
     runs: int
 
     def event(self, number: int, guarantee: Guarantee) -> Shrunk:
-        """The same as the counterexample of so many."""
+        """Make the event, for the counterexample of this number."""
         return Shrunk(
             guarantee=guarantee,
             index=self.origin.index,
@@ -60,19 +61,20 @@ class Found:
         )
 
 
-def size(case: Case) -> Size:
-    """How large a case is."""
+def size(case: Case) -> CaseSize:
+    """Return the size of a case."""
     events = sum(len(epoch) for epochs in case.inputs.values() for epoch in epochs)
-    return Size(len(case.graph.tasks), case.epochs, events, len(case.failures))
+    return CaseSize(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
 
 def best_start(
     violations: Iterable[tuple[Judged, Examined | None]], cases: Mapping[int, Case]
 ) -> tuple[Judged, Examined | None]:
     """
-    Where to shrink from: a generated case before one of the corpus, which is as small as its author could make it; one
-    that fails every time before one that does not; then the smallest (of these `cases`), from which the way is the
-    shortest.
+    Choose the violation to shrink.
+
+    A generated case comes before one of the corpus, which is as small as its author could make it; one that fails every
+    time comes before one that does not; then the smallest of `cases` comes first, because it takes the fewest runs.
     """
 
     def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, tuple[int, int], int]:
@@ -87,63 +89,65 @@ def _is_steady(examined: Examined | None) -> bool:
     return examined is not None and examined.alone.failed == examined.alone.runs
 
 
-def counterexample(plan: Plan, batch: int, question: Question, origin: Judged, examined: Examined | None) -> Found:
+def counterexample(
+    plan: Plan, batch: int, oracle: FailureOracle, origin: Judged, examined: Examined | None
+) -> ShrunkCase:
     """
-    The smallest case that comes of a violation, and how often it fails.
+    Shrink a violation, and measure how often the result fails.
 
-    One that failed only among others is those others with it, as one case. One that fails now and then is kept as it
-    came, if nothing smaller fails at least half as often.
+    A case that failed only in its batch is merged with the others of the batch. A case that fails now and then is kept
+    unchanged, if nothing smaller fails at least half as often.
     """
     planned = next(islice(plan, origin.index, None))
     start = planned.case
-    ways: list[Shrinker] = []
+    shrinkers: list[Shrinker] = []
     if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
-        start = as_one(question.bench.description, list(islice(plan, first, first + batch))) or start
+        start = merge_batch(oracle.bench.description, list(islice(plan, first, first + batch))) or start
     elif planned.number is not None:
-        ways = [(plan.strategy, plan.numbered.entropy(planned.number))]
-    question.steady = _is_steady(examined)
-    if origin.sinks_only and not question.breaks(question.run(start)[0]):
-        # It takes the engine without taps to show it.
-        question = evolve(question, sinks_only=True, known={})
-    # What it is made of is taken away first, as that is the quickest; then what was drawn is made simpler.
-    ways.insert(0, (parts(start), ALL_OF_IT))
-    small = _smallest(question, ways)
-    if small is None and question.steady:
-        # It did fail alone, but it does not every time.
-        question = evolve(question, steady=False, known={})
-        small = _smallest(question, ways)
-    tried = [(case, *_rated(question, case, origin.findings)) for case in ([small] if small is not None else [])]
+        shrinkers = [(plan.strategy, plan.numbered.entropy(planned.number))]
+    oracle.steady = _is_steady(examined)
+    if origin.sinks_only and not oracle.breaks(oracle.run(start)[0]):
+        # The violation needs an engine without taps.
+        oracle = evolve(oracle, sinks_only=True, known={})
+    # Parts of the case are removed first, because that is quickest; then the drawn values are simplified.
+    shrinkers.insert(0, (parts(start), ALL_OF_IT))
+    small = _smallest(oracle, shrinkers)
+    if small is None and oracle.steady:
+        # It failed alone, but not every time.
+        oracle = evolve(oracle, steady=False, known={})
+        small = _smallest(oracle, shrinkers)
+    tried = [(case, *_measure(oracle, case, origin.findings)) for case in ([small] if small is not None else [])]
     if not tried or tried[0][1].failed < tried[0][1].runs:
-        tried.append((start, *_rated(question, start, origin.findings)))
+        tried.append((start, *_measure(oracle, start, origin.findings)))
     best = max(rate.share for _, rate, *_ in tried)
     case, rate, findings, seen = next(each for each in tried if each[1].share >= best / 2)
     if not rate.failed:
-        # It was seen, if never again.
-        case, rate = start, Rate(1, rate.runs + 1)
-    return Found(case, rate, findings, seen, origin, size(start), question.sinks_only, question.runs)
+        # It failed in the campaign, and never again.
+        case, rate = start, FailureRate(1, rate.runs + 1)
+    return ShrunkCase(case, rate, findings, seen, origin, size(start), oracle.sinks_only, oracle.runs)
 
 
-def _smallest(question: Question, ways: Iterable[Shrinker]) -> Case | None:
-    """The smallest failing case that any way comes to."""
-    found = [smallest(strategy, entropy, question.fails) for strategy, entropy in ways]
+def _smallest(oracle: FailureOracle, shrinkers: Iterable[Shrinker]) -> Case | None:
+    """Return the smallest failing case of all shrinkers."""
+    found = [smallest(strategy, entropy, oracle.fails) for strategy, entropy in shrinkers]
     return min((case for case in found if case is not None), key=weight, default=None)
 
 
-def _rated(
-    question: Question, case: Case, origin: tuple[Finding, ...]
-) -> tuple[Rate, tuple[Finding, ...], Observations | None]:
-    """How often a case fails, what was wrong the last time it did (`origin`, if it never does), and what was seen."""
-    if question.guarantee == "liveness":
-        patient = evolve(question, bench=evolve(question.bench, deadline=question.bench.deadline * PATIENCE))
-        ruling, seen = patient.run(case)
-        return Rate(int(patient.breaks(ruling)), 1), ruling.findings, seen
+def _measure(
+    oracle: FailureOracle, case: Case, origin: tuple[Finding, ...]
+) -> tuple[FailureRate, tuple[Finding, ...], Observations | None]:
+    """Measure how often a case fails; return also the findings (`origin` if none) and observations of the last one."""
+    if oracle.guarantee == "liveness":
+        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * PATIENCE))
+        verdict, seen = patient.run(case)
+        return FailureRate(int(patient.breaks(verdict)), 1), verdict.findings, seen
     until = monotonic() + RATING_SECONDS
-    failed, findings, shown = 0, origin, None
+    failed, findings, failing = 0, origin, None
     for run in range(1, RUNS + 1):
-        ruling, seen = question.run(case)
-        if question.breaks(ruling):
-            failed, findings, shown = failed + 1, ruling.findings, seen
+        verdict, seen = oracle.run(case)
+        if oracle.breaks(verdict):
+            failed, findings, failing = failed + 1, verdict.findings, seen
         if run >= LEAST_RUNS and monotonic() > until:
             break
-    return Rate(failed, run), findings, shown
+    return FailureRate(failed, run), findings, failing

@@ -1,19 +1,20 @@
 """
-What happens in a campaign, as values. The journal, the terminal, the certificate and the reports are made of these.
+The events of a campaign. The journal, the terminal, the certificate and the reports are made of them.
 
 Events hold no times: the same engine with the same seed gives the same events, interrupted or not.
 """
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
+from conformance.codec.typed import json_name
 from conformance.engine import Capabilities, Description
 from conformance.errors import Malformed, quote
 from conformance.judge.verdict import Diagnosis, Finding
 
 Outcome: TypeAlias = Literal["conforms", "violates", "inconclusive", "not exercised", "unsupported", "error"]
-Ruled: TypeAlias = Literal["conforms", "violates", "inconclusive"]
+VerdictName: TypeAlias = Literal["conforms", "violates", "inconclusive"]
 Guarantee: TypeAlias = Literal[
     "no loss", "no duplicates", "order", "state", "monotonic output", "atomic epochs", "liveness"
 ]
@@ -27,7 +28,7 @@ GUARANTEES: dict[Guarantee, tuple[Diagnosis, ...]] = {
     "atomic epochs": ("torn", "dirty", "misaligned"),
     "liveness": ("stalled",),
 }
-"""What an engine guarantees, and the diagnoses that break each guarantee."""
+"""The guarantees of an engine, and the diagnoses that break each of them."""
 
 PROFILE_NAMES = ("quick", "standard", "deep")
 MOST_CASES = 10**9
@@ -36,20 +37,20 @@ STALLED: Diagnosis = "stalled"
 
 
 def broken_by(finding: Finding) -> Guarantee:
-    """The guarantee that a finding breaks."""
+    """Return the guarantee that a finding breaks."""
     return next(guarantee for guarantee, diagnoses in GUARANTEES.items() if finding.diagnosis in diagnoses)
 
 
 @frozen
-class Rate:
-    """In how many runs, of how many, it failed."""
+class FailureRate:
+    """The number of runs that failed, and of all runs."""
 
     failed: int
     runs: int
 
     @property
     def share(self) -> float:
-        """How often it failed, from 0 to 1."""
+        """The share of runs that failed, from 0 to 1."""
         return self.failed / max(1, self.runs)
 
     def __str__(self) -> str:
@@ -57,8 +58,8 @@ class Rate:
 
 
 @frozen
-class Size:
-    """How large a case is."""
+class CaseSize:
+    """The size of a case."""
 
     tasks: int
     epochs: int
@@ -72,12 +73,12 @@ class Size:
 
 @frozen
 class Began:
-    """The campaign, and all that decides what it does."""
+    """A campaign began, with everything that determines what it does."""
 
     engine: str
     description: Description
     capabilities: Capabilities
-    """What the cases are made for: what this engine can do or, beside others, what all of them can."""
+    """The capabilities that cases are generated for: of the engine or, if several are compared, common to all."""
     profile: str
     cases: int
     seed: int
@@ -97,14 +98,14 @@ class Began:
             or not 0 <= self.cases <= MOST_CASES
             or not 0 < self.deadline < float("inf")
         ):
-            raise Malformed(quote(self.profile), "a profile, a number of cases and a deadline that there are")
+            raise Malformed(quote(self.profile), "a profile that exists, a number of cases and a deadline in range")
         if not self.engine.isprintable() or self.seed < 0:
             raise Malformed(quote(self.engine), "the name of an engine")
 
 
 @frozen
 class Judged:
-    """One case has run, or could not be, and what follows from that."""
+    """A case has run and was judged, or could not be run."""
 
     index: int
     id: str
@@ -113,58 +114,59 @@ class Judged:
     because: str = ""
     sinks_only: bool = False
     epochs: int = 0
-    """How many were committed."""
+    """The number of committed epochs."""
     fired: int = 0
     guarantee: str = ""
     findings: tuple[Finding, ...] = ()
     overlapped: int | None = None
-    """In how many epochs the next one had begun before this one's snapshot was complete, if that is known."""
+    """The number of epochs whose successor began before their snapshot was complete, if known."""
     in_flight: int | None = None
-    """How many bytes of messages in flight its snapshots hold, if that is known."""
+    """The bytes of in-flight messages in its snapshots, if known."""
 
 
 @frozen
 class Examined:
-    """A violation, looked at again: alone, with its sinks only, without its failures."""
+    """A violation was examined: run again alone, judged on its sinks only, and run without its failures."""
 
     index: int
-    alone: Rate
-    sinks: Ruled
+    alone: FailureRate
+    sinks: VerdictName
     without_failures: Outcome
-    batch: Rate | None = None
-    """Where it did not fail alone: the cases that ran with it, as one."""
+    batch: FailureRate | None = None
+    """If it did not fail alone: the failure rate of all cases of its batch, merged into one."""
     stall: bool | None = None
-    """Whether a stall repeated, alone and with ten times the deadline. None if there was none, or it was not tried."""
+    """Whether a stall repeated, alone and with ten times the deadline; None if there was none, or it was not tried."""
 
 
 @frozen
 class Shrunk:
-    """A counterexample: the smallest case found that breaks a guarantee, and how often it does."""
+    """A counterexample was found: the smallest known case that breaks a guarantee, and how often it does."""
 
-    guarantee: Guarantee
+    guarantee: Guarantee = field(metadata=json_name("promise"))
+    """Journals use its former name, so that journals of earlier versions can be read."""
     index: int
     id: str
     file: str
     digest: str
-    rate: Rate
+    rate: FailureRate
     sinks_only: bool
-    before: Size
-    after: Size
+    before: CaseSize
+    after: CaseSize
     runs: int
-    """How many runs of the engine it took to find it."""
+    """The number of engine runs that it took to find it."""
     findings: tuple[Finding, ...]
 
 
 @frozen
 class GaveUp:
-    """The engine could not be run any more."""
+    """The campaign gave up: the engine cannot be run any more."""
 
     because: str
 
 
 @frozen
 class Measured:
-    """The sensitivity of this very campaign: which broken engines its first cases convict."""
+    """The mutation score of this campaign was measured: the mutants that its first cases convict."""
 
     cases: int
     killed: int
@@ -172,11 +174,20 @@ class Measured:
 
 
 @frozen
-class Ended:
-    """There is nothing left to do."""
+class CampaignEnded:
+    """The campaign ended: nothing is left to do."""
 
 
-Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | Ended
+Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
 EVENTS: dict[str, type[Event]] = {
-    kind.__name__.lower(): kind for kind in (Began, Judged, Examined, Shrunk, GaveUp, Measured, Ended)
+    "began": Began,
+    "judged": Judged,
+    "examined": Examined,
+    "shrunk": Shrunk,
+    "gaveup": GaveUp,
+    "measured": Measured,
+    "ended": CampaignEnded,
 }
+"""Events by their names in a journal."""
+
+NAMES = {kind: name for name, kind in EVENTS.items()}

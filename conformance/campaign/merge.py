@@ -1,4 +1,4 @@
-"""Several cases as one: side by side in one graph, sharing no stream. What a batch is, written down."""
+"""A batch of cases merged into one: side by side in one graph, without a shared stream."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from attrs import evolve
 from conformance.case import NAME, Case, Crash, Epochs, Failure, Graph, Hold, Task
 
 
-def merged(cases: Sequence[Case]) -> Case:
+def merge(cases: Sequence[Case]) -> Case:
     """
-    One case made of disjoint ones. Each keeps its order of failures; those of different cases are taken by epoch.
+    Merge disjoint cases into one. Each keeps its order of failures; failures of different cases are ordered by epoch.
 
-    Cases of fewer epochs get empty ones behind theirs, as all sources have the same number.
+    Cases with fewer epochs get empty ones at their end, because all sources of a case have the same number.
     """
     epochs = max(case.epochs for case in cases)
     renamed = [_renamed(case, number, epochs) for number, case in enumerate(cases)]
@@ -47,19 +47,19 @@ def _renamed(case: Case, number: int, epochs: int) -> Case:
 
 
 def _names(names: Sequence[str], number: int) -> dict[str, str]:
-    """The same names behind the case's number; counted, where that makes one too long."""
+    """Prefix names with the number of the case; replace all names by numbers if one gets too long."""
     longer = {name: f"c{number}-{name}" for name in names}
     if all(NAME.fullmatch(name) for name in longer.values()):
         return longer
-    return {name: f"c{number}-{place}" for place, name in enumerate(names)}
+    return {name: f"c{number}-{index}" for index, name in enumerate(names)}
 
 
 def _by_epoch(lists: Sequence[Sequence[Failure]]) -> tuple[Failure, ...]:
-    """All failures: always the first of those left in some list, and of these one of the lowest epoch."""
-    left = [list(each) for each in lists if each]
-    taken = []
-    while left:
-        first = min(left, key=lambda failures: failures[0].epoch)
-        taken.append(first.pop(0))
-        left = [each for each in left if each]
-    return tuple(taken)
+    """Merge lists of failures: each list keeps its order, and of the first ones the lowest epoch comes next."""
+    remaining = [list(each) for each in lists if each]
+    merged_failures = []
+    while remaining:
+        first = min(remaining, key=lambda failures: failures[0].epoch)
+        merged_failures.append(first.pop(0))
+        remaining = [each for each in remaining if each]
+    return tuple(merged_failures)

@@ -1,4 +1,8 @@
-"""Which cases a campaign runs, in which order, and what is observed of each: a value, so any process can tell."""
+"""
+The plan of a campaign: which cases run, in which order, and what is observed of each.
+
+A plan is a value, so every process that has it draws the same cases.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -21,7 +25,7 @@ from conformance.generators.sizes import Size
 
 @frozen
 class Profile:
-    """How many generated cases follow the corpus, of which size, and how many of them may kill processes."""
+    """The number of generated cases after the corpus, their size, and how many of them may kill processes."""
 
     cases: int
     size: Size = DEFAULT
@@ -35,12 +39,12 @@ PROFILES = {
 }
 
 SINKS_ONLY = 4
-"""Every so manyeth case shows its sinks only, as taps change what an engine does."""
+"""One case in so many is observed at its sinks only, because taps change what an engine does."""
 
 
 @frozen
 class Planned:
-    """A case with its place in a campaign. `number` is the generator's, None for the corpus."""
+    """A case with its index in the campaign. `number` is its number in the generator, None for the corpus."""
 
     index: int
     id: str
@@ -49,16 +53,16 @@ class Planned:
 
     @property
     def sinks_only(self) -> bool:
-        """Whether only its sinks are observed."""
+        """Whether only the sinks of the case are observed."""
         return self.index % SINKS_ONLY == SINKS_ONLY - 1
 
     def request(self, deadline: float) -> RunRequest:
-        """What an engine is asked."""
+        """Make the request for an engine."""
         return request_of(self.case, sinks_only=self.sinks_only, deadline=deadline)
 
 
 def request_of(case: Case, *, sinks_only: bool, deadline: float) -> RunRequest:
-    """A case as a request. The seed is the one of `conformance run`, so that it repeats what happens in a campaign."""
+    """Make a request of a case. Its seed is that of `conformance run`, which therefore repeats what a campaign did."""
     return RunRequest(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
 
 
@@ -67,28 +71,28 @@ def _corpus() -> tuple[tuple[str, Case], ...]:
     return tuple(corpus().items())
 
 
-Draws: TypeAlias = Callable[..., Numbered[Case]]
-"""Makes the numbered values of a strategy and a `seed`."""
+CaseSource: TypeAlias = Callable[..., Numbered[Case]]
+"""Returns the values of a strategy under a `seed`, by number."""
 
 
 @frozen(slots=False)
 class Plan:
-    """The corpus, then so many generated cases. Who draws them makes no difference to which they are."""
+    """The corpus, then a number of generated cases. Which cases they are does not depend on `draw`."""
 
     profile: str = "quick"
     number: int = PROFILES["quick"].cases
     seed: int = 0
     capabilities: Capabilities = field(default=EVERYTHING)
-    draws: Draws = field(default=Numbered, eq=False, repr=False)
+    draw: CaseSource = field(default=Numbered, eq=False, repr=False)
 
     @cached_property
     def numbered(self) -> Numbered[Case]:
-        """The cases that this plan draws from, by number."""
-        return self.draws(self.strategy, seed=self.seed)
+        """The generated cases, by number."""
+        return self.draw(self.strategy, seed=self.seed)
 
     @property
     def strategy(self) -> SearchStrategy[Case]:
-        """What this plan draws from."""
+        """The strategy that cases are drawn from."""
         return cases(capabilities=self.capabilities, size=PROFILES[self.profile].size)
 
     def __len__(self) -> int:
@@ -97,9 +101,9 @@ class Plan:
     def __iter__(self) -> Iterator[Planned]:
         for index, (name, case) in enumerate(_corpus()):
             yield Planned(index, name, split(case) if self.capabilities.branches else case)
-        for place, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
-            named = evolve(case, name=f"generated {place} of seed {self.seed}")
-            yield Planned(len(_corpus()) + place - 1, f"generated-{place:05}", named, number)
+        for position, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
+            named = evolve(case, name=f"generated {position} of seed {self.seed}")
+            yield Planned(len(_corpus()) + position - 1, f"generated-{position:05}", named, number)
 
     def _generated(self) -> Iterator[tuple[int, Case]]:
         kills = PROFILES[self.profile].kills
@@ -112,10 +116,10 @@ class Plan:
 
 
 def versions() -> tuple[str, str]:
-    """What decides, besides a seed, which cases are drawn: our own version, and that of Hypothesis."""
+    """Return what determines the cases of a seed: the versions of this package and of Hypothesis."""
     return __version__, version("hypothesis")
 
 
-def plan_of(began: Began, draws: Draws = Numbered) -> Plan:
-    """The plan that a campaign began with."""
-    return Plan(began.profile, began.cases, began.seed, began.capabilities, draws)
+def plan_of(began: Began, draw: CaseSource = Numbered) -> Plan:
+    """Return the plan of a campaign."""
+    return Plan(began.profile, began.cases, began.seed, began.capabilities, draw)

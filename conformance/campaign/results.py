@@ -1,16 +1,16 @@
 """
-The folder that a campaign leaves behind.
+The results folder of a campaign.
 
-    journal.jsonl      what happened, event by event
+    journal.jsonl      the events
     cases/             every case
-    observations/      what the engine let us see of each
-    counterexamples/   the smallest cases that break a guarantee, and what was seen when they did last
+    observations/      what the engine let be observed of each case
+    counterexamples/   the smallest cases that break a guarantee, and the observations of their last failing run
     logs/              engine.log: the engine's stderr; adapter.log: the actions of its adapter, with times
     kept/              the files that the engine left of failing cases, and of counterexamples
-    slices/            the same as the two above in Parquet, if a cluster did the work
+    slices/            cases and observations as Parquet, if they were run on a cluster
     certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above
 
-Campaigns of several engines have a folder each, and beside these is engines.json, which says which they are.
+Campaigns of several engines have a folder each; engines.json beside these folders lists the engines.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from conformance.campaign.events import Began
 from conformance.campaign.journal import Journal, read_events
 from conformance.case import Case
 from conformance.codec import decode_observations, encode_observations, read, read_case, write_case, write_text
-from conformance.codec.strict import fields_of, itself, list_of
+from conformance.codec.strict import fields_of, identity, list_of
 from conformance.errors import Malformed, Unwritable, quote
 from conformance.observation import Observations
 
@@ -35,7 +35,7 @@ SLICES = "slices"
 KEPT = "kept"
 SEVERAL = "engines.json"
 REPORTS = ("index.html", "history.html")
-"""What is made to be looked at. Anybody can make it again, and another version makes it better."""
+"""Reports for people. They are no part of the certificate: a later version may write better ones."""
 
 LATEST = "latest"
 
@@ -45,57 +45,57 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
 SHRUNK = re.compile(rf"{COUNTEREXAMPLES}/[0-9]{{1,9}}\.json", re.ASCII)
 
 
-def slug(word: str) -> str:
-    """An engine's name as a folder's."""
-    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "engine"
+def slug(engine_name: str) -> str:
+    """Make the name of a folder from the name of an engine."""
+    return re.sub(r"[^a-z0-9]+", "-", engine_name.lower()).strip("-")[:60] or "engine"
 
 
 class Results:
-    """One campaign's folder."""
+    """The results folder of one campaign."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def begun(self) -> bool:
-        """Whether a campaign was begun here."""
+        """Whether the folder has a campaign that began."""
         journal = self.folder / JOURNAL
         return journal.is_file() and bool(read_events(journal))
 
-    def forget_beginning(self) -> None:
-        """Take back a beginning behind which nothing happened: its companions were never begun."""
+    def discard_unstarted(self) -> None:
+        """Remove the journal of a campaign that ran no case, because those of the other engines never began."""
         journal = self.folder / JOURNAL
         if journal.is_file() and len(read_events(journal)) <= 1:
             journal.unlink()
 
     def begin(self, began: Began) -> None:
-        """The first line of the journal: from here on it can be gone on with."""
+        """Write the first event. From here on the campaign can be resumed."""
         with Journal(self.folder / JOURNAL) as journal:
             journal.write(began)
 
     def make_folders(self) -> None:
-        """The folders within, where they are missing."""
+        """Create the folders inside that are missing."""
         for name in (CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
     def make(self) -> None:
-        """The folder; refused if there is something in it, but for what a campaign leaves that never began."""
+        """Create the folder; refuse one that has files other than those of a campaign that never began."""
         try:
             self.make_folders()
-            taken = any(place != JOURNAL for place in self.files()) or self.begun
+            taken = any(file != JOURNAL for file in self.files()) or self.begun
         except OSError as error:
             raise Unwritable(str(self.folder), error.strerror or str(error), "Give another folder.") from None
         if taken:
-            hint = "Give a new folder, or --resume to go on with the campaign in it."
-            raise Unwritable(str(self.folder), "there is something in it already", hint)
+            hint = "Give a new folder, or --resume to continue the campaign in it."
+            raise Unwritable(str(self.folder), "the folder is not empty", hint)
 
     def journal(self) -> Journal:
-        """The journal, to be read and written on."""
+        """Open the journal for writing."""
         self.tidy()
         return Journal(self.folder / JOURNAL)
 
     def tidy(self) -> None:
-        """Remove what was being written when somebody was killed."""
+        """Remove files and folders that were incomplete when their writer was killed."""
         for unfinished in list(self.folder.rglob(".*.part")):
             if unfinished.is_dir() and not unfinished.is_symlink():
                 shutil.rmtree(unfinished)
@@ -103,42 +103,42 @@ class Results:
                 unfinished.unlink(missing_ok=True)
 
     def log(self) -> Path:
-        """Where the engine's stderr is kept."""
+        """Return the file for the engine's stderr."""
         return self.folder / LOGS / "engine.log"
 
     def action_log(self) -> Path:
-        """The log of what the engine's adapter does."""
+        """Return the file for the actions of the engine's adapter."""
         return self.folder / LOGS / "adapter.log"
 
     def kept(self, name: str) -> Path:
-        """The folder with the files that the engine left of a case or of a counterexample."""
+        """Return the folder for the files that the engine left of a case or of a counterexample."""
         return self.folder / KEPT / _checked(name)
 
     def slices(self) -> Path:
-        """Where a cluster's work is kept as it came."""
+        """Return the folder for the rows that a cluster returned."""
         return self.folder / SLICES
 
-    def _place(self, folder: str, name: str) -> Path:
-        """A file of a case. Names come from a journal, which anybody may have written."""
+    def _path(self, folder: str, name: str) -> Path:
+        """Return the file of a case."""
         return self.folder / folder / f"{_checked(name)}.json"
 
-    def keep(self, name: str, case: Case, seen: Observations | None) -> None:
-        """A case, and what was observed of it."""
-        write_case(self._place(CASES, name), case)
+    def save(self, name: str, case: Case, seen: Observations | None) -> None:
+        """Write a case and its observations."""
+        write_case(self._path(CASES, name), case)
         if seen is not None:
-            _write_observations(self._place(OBSERVATIONS, name), seen)
+            _write_observations(self._path(OBSERVATIONS, name), seen)
 
     def case(self, name: str) -> Case:
-        """A case that was kept."""
-        return read_case(self._place(CASES, name))
+        """Read a case."""
+        return read_case(self._path(CASES, name))
 
     def observations(self, name: str) -> Observations | None:
-        """What was observed of a case, if anything was."""
-        path = self._place(OBSERVATIONS, name)
+        """Read the observations of a case, if there are any."""
+        path = self._path(OBSERVATIONS, name)
         return read(path, decode_observations) if path.exists() else None
 
-    def counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
-        """Keep a counterexample, and what was seen when it failed last."""
+    def save_counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
+        """Write a counterexample and the observations of its last failing run."""
         write_case(self.folder / COUNTEREXAMPLES / f"{number}.json", case)
         path = self.folder / COUNTEREXAMPLES / f"{number}-observations.json"
         if seen is not None:
@@ -146,41 +146,41 @@ class Results:
         else:
             path.unlink(missing_ok=True)
 
-    def shrunk(self, file: str) -> tuple[Case, Observations | None]:
-        """A counterexample by its place in the folder, and what was seen of it."""
+    def counterexample(self, file: str) -> tuple[Case, Observations | None]:
+        """Read a counterexample and its observations. `file` is relative to the folder."""
         if not SHRUNK.fullmatch(file):
             raise Malformed(quote(file), "the file of a counterexample", file=JOURNAL)
-        path = self.folder / seen_beside(file)
+        path = self.folder / observations_of(file)
         return read_case(self.folder / file), read(path, decode_observations) if path.exists() else None
 
     def files(self) -> Iterator[str]:
         """
-        Everything that a certificate vouches for, in order: all but itself, the logs, the files that the engine or a
-        cluster left and the reports, which say nothing that is not said elsewhere, and would make it another
-        certificate.
+        Yield the files that a certificate vouches for, sorted.
+
+        These are all but the certificate itself, the logs, the files that the engine left, the slices and the reports,
+        which repeat what other files say and would change the certificate.
         """
+        others = (f"{LOGS}/", f"{KEPT}/", f"{SLICES}/")
         for path in sorted(self.folder.rglob("*")):
-            place = path.relative_to(self.folder).as_posix()
-            vouched = not place.startswith((f"{LOGS}/", f"{KEPT}/", f"{SLICES}/")) and place not in {
-                CERTIFICATE,
-                *REPORTS,
-            }
+            file = path.relative_to(self.folder).as_posix()
+            vouched = not file.startswith(others) and file not in {CERTIFICATE, *REPORTS}
             if vouched and (path.is_symlink() or not path.is_dir()):
-                yield place
+                yield file
 
     def digests(self) -> dict[str, str]:
-        """The SHA-256 of each of these files. What is no file of its own has none."""
-        return {place: _digest(self.folder / place) for place in self.files()}
+        """Return the SHA-256 of each of these files. A symbolic link has none."""
+        return {file: _digest(self.folder / file) for file in self.files()}
 
 
 def _checked(name: str) -> str:
+    """Refuse a name that is no case's. Names come from journals, which are untrusted."""
     if not NAME.fullmatch(name):
         raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
     return name
 
 
-def seen_beside(file: str) -> str:
-    """Where what was seen of a counterexample stands."""
+def observations_of(file: str) -> str:
+    """Return the file of the observations that belong to a counterexample."""
     return f"{file.removesuffix('.json')}-observations.json"
 
 
@@ -196,20 +196,20 @@ def _digest(path: Path) -> str:
 
 
 def engines_in(folder: Path) -> tuple[str, ...]:
-    """The engines whose campaigns stand in a folder together, as they were named."""
-    return read(folder / SEVERAL, _decode_words)
+    """Read the names of the engines whose campaigns share a folder."""
+    return read(folder / SEVERAL, _decode_engines)
 
 
-def _decode_words(value: object) -> tuple[str, ...]:
-    words = list_of(itself, fields_of(value, required=("engines",))["engines"])
-    for index, word in enumerate(words):
-        if not isinstance(word, str):
-            raise Malformed(quote(word), "the name of an engine", path=("engines", index))
-    return words
+def _decode_engines(value: object) -> tuple[str, ...]:
+    names = list_of(identity, fields_of(value, required=("engines",))["engines"])
+    for index, name in enumerate(names):
+        if not isinstance(name, str):
+            raise Malformed(quote(name), "the name of an engine", path=("engines", index))
+    return names
 
 
 def point_latest(folder: Path, *, within: Path) -> None:
-    """`latest`, beside a folder, becomes a link to it, if the folder is one of those kept together there."""
+    """Point the link `latest` to a folder, if that is directly in `within`."""
     if folder.parent != within:
         return
     link, unfinished = folder.with_name(LATEST), folder.with_name(f".{LATEST}.part")

@@ -1,7 +1,7 @@
 """
-A campaign: cases on an engine, violations looked at again, counterexamples. It yields what happens, event by event.
+A campaign: it runs cases on an engine, examines violations, shrinks counterexamples, and yields each event.
 
-It goes on from where its events so far left off, so that there is one way to run a campaign, interrupted or not.
+It continues from the events so far, so a campaign that was interrupted and one that was not run the same code.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from conformance.campaign.counterexample import best_start, counterexample
 from conformance.campaign.events import (
     GUARANTEES,
     Began,
-    Ended,
+    CampaignEnded,
     Event,
     Examined,
     GaveUp,
@@ -29,25 +29,25 @@ from conformance.campaign.examine import Bench, examine
 from conformance.campaign.executor import Executor
 from conformance.campaign.plan import Plan, Planned, plan_of
 from conformance.campaign.results import Results
-from conformance.campaign.sensitivity import Sensitivity
-from conformance.campaign.shrink import EngineGone, Question
+from conformance.campaign.sensitivity import MutationScore
+from conformance.campaign.shrink import EngineGone, FailureOracle
 from conformance.campaign.tally import Tally
 from conformance.codec import digest
 from conformance.errors import EngineFailed, EngineUnavailable, Unreadable
 
 AHEAD = 2
-"""Batches that wait for the engine while it runs one, so that it never waits for us."""
+"""Batches that wait while one runs, so that the engine never waits for the campaign."""
 
-HOPELESS = 10
-"""So many errors in a row, and the engine is given up."""
+MOST_ERRORS = 10
+"""The number of errors in a row after which the campaign gives up."""
 
 STALLS_TRIED = 3
-"""Stalls that are given all patience. Each may take ten times the deadline, and one that repeats is enough."""
+"""Stalls that are repeated. Each may take ten times the deadline, and one that repeats is enough."""
 
 
 @frozen
 class Campaign:
-    """What is run, on what, and where it is kept. The engine is started."""
+    """A campaign on an engine that is started, with its executor and its folder."""
 
     began: Began
     engine: Stdio
@@ -57,7 +57,7 @@ class Campaign:
 
     @property
     def plan(self) -> Plan:
-        """The cases."""
+        """The cases of the campaign."""
         return plan_of(self.began, self.executor.numbered)
 
     @property
@@ -65,13 +65,13 @@ class Campaign:
         """The engine, for single runs."""
         return Bench(self.engine, self.began.description, self.began.deadline, self.artifacts)
 
-    def go_on(self, tally: Tally) -> Iterator[Event]:
-        """What happens from here on. The tally follows, as whoever takes an event adds it."""
+    def run(self, tally: Tally) -> Iterator[Event]:
+        """Run the campaign from its tally on. The caller adds each event to the tally before it asks for the next."""
         plan = self.plan
-        sensitivity = Sensitivity(plan_of(self.began), self.began.description.capabilities, self.executor)
+        score = MutationScore(plan_of(self.began), self.began.description.capabilities, self.executor)
         for event in self._run_cases(plan, tally) if tally.gave_up is None else ():
             yield event
-            sensitivity.advance()
+            score.advance()
         if tally.gave_up is None:
             try:
                 yield from self._examine(plan, tally)
@@ -81,22 +81,22 @@ class Campaign:
             except EngineGone as gone:
                 yield GaveUp(str(gone.__cause__))
         if tally.measured is None:
-            yield sensitivity.measured()
-        yield Ended()
+            yield score.measured()
+        yield CampaignEnded()
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
         at_once = self.began.description.batch
         batches = _batches(plan, at_once if at_once > 1 else self.executor.batch_size, tally)
-        given: deque[list[Planned]] = deque()
-        errors = _errors_at_the_end(tally)
+        submitted: deque[list[Planned]] = deque()
+        errors = _latest_errors(tally)
         with self.executor.batch_runner(self.engine, self.began, self.results) as runner:
             while True:
-                for batch in islice(batches, AHEAD + 1 - len(given)):
-                    runner.submit([planned for planned in batch if not self._beyond(planned)])
-                    given.append(batch)
-                if not given:
+                for batch in islice(batches, AHEAD + 1 - len(submitted)):
+                    runner.submit([planned for planned in batch if not self._unsupported(planned)])
+                    submitted.append(batch)
+                if not submitted:
                     return
-                for planned in given.popleft():
+                for planned in submitted.popleft():
                     try:
                         judged = self._judged(planned, runner)
                     except EngineUnavailable as gone:
@@ -104,29 +104,29 @@ class Campaign:
                         return
                     yield judged
                     errors = errors + 1 if judged.outcome == "error" else 0
-                    if errors == HOPELESS:
-                        yield GaveUp(f"{HOPELESS} errors in a row, the last: {judged.because}")
+                    if errors == MOST_ERRORS:
+                        yield GaveUp(f"{MOST_ERRORS} errors in a row, the last: {judged.because}")
                         return
 
-    def _beyond(self, planned: Planned) -> tuple[str, ...]:
+    def _unsupported(self, planned: Planned) -> tuple[str, ...]:
         return self.began.description.capabilities.unsupported(planned.case)
 
     def _judged(self, planned: Planned, runner: BatchRunner) -> Judged:
-        """What came of a case, once it and what was seen of it are on the disk."""
+        """Wait for the result of a case, and save the case and its observations."""
         judged = Judged(planned.index, planned.id, digest(planned.case), "error", sinks_only=planned.sinks_only)
-        if beyond := self._beyond(planned):
-            self.results.keep(planned.id, planned.case, None)
-            return evolve(judged, outcome="unsupported", because=", ".join(beyond))
+        if unsupported := self._unsupported(planned):
+            self.results.save(planned.id, planned.case, None)
+            return evolve(judged, outcome="unsupported", because=", ".join(unsupported))
         answer = runner.next_result()
         if isinstance(answer, EngineFailed):
-            self.results.keep(planned.id, planned.case, None)
+            self.results.save(planned.id, planned.case, None)
             self.artifacts.settle_error(answer, judged.digest, planned.id)
             return evolve(judged, because=str(answer))
         return self._with_verdict(planned, judged, answer)
 
     def _with_verdict(self, planned: Planned, judged: Judged, run: PendingVerdict) -> Judged:
         outcome, verdict = run.verdict.result()
-        self.results.keep(planned.id, planned.case, run.seen)
+        self.results.save(planned.id, planned.case, run.seen)
         self.artifacts.settle(judged.digest, planned.id, failed=is_failure(outcome, run.seen))
         return evolve(
             judged,
@@ -146,13 +146,13 @@ class Campaign:
             return
         batch = self.began.description.batch
         planned = list(plan)
-        # Generated cases first: what can be shrunk is worth the most patience.
+        # Generated cases first: they shrink best, so their stalls are the ones to repeat.
         for index in sorted(waiting, key=lambda index: (planned[index].number is None, index)):
             judged, one = tally.judged[index], planned[index]
             seen = self.results.observations(one.id)
             if seen is None:
-                hint = "Begin anew: the folder has been changed."
-                raise Unreadable(str(self.results.folder), f"what was observed of {one.id} is not there", hint)
+                hint = "The folder was changed; start a new campaign in another folder."
+                raise Unreadable(str(self.results.folder), f"the observations of {one.id} are missing", hint)
             first = index - index % batch
             tried = [each.stall for each in tally.examined.values() if each.stall is not None]
             yield examine(
@@ -174,28 +174,30 @@ class Campaign:
         broken = [(guarantee, violations) for guarantee, violations in found.items() if violations]
         wanted = {judged.index for _, violations in broken for judged, _ in violations}
         cases = {planned.index: planned.case for planned in plan if planned.index in wanted} if wanted else {}
-        for left, (guarantee, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
-            # Of the time that is left, each has its share.
-            share = monotonic() + max(0.0, until - monotonic()) / left
-            question = Question(self.bench, guarantee, most_runs=self.began.shrink_runs, until=share)
-            small = counterexample(plan, self.began.description.batch, question, *best_start(violations, cases))
+        for remaining, (guarantee, violations) in zip(range(len(broken), 0, -1), broken, strict=True):
+            # The remaining time is divided equally.
+            share = monotonic() + max(0.0, until - monotonic()) / remaining
+            oracle = FailureOracle(self.bench, guarantee, most_runs=self.began.shrink_runs, until=share)
+            small = counterexample(plan, self.began.description.batch, oracle, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
-            self.results.counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
+            self.results.save_counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
             self.artifacts.keep_held(digest(small.case), f"counterexample-{number}")
             yield small.event(number, guarantee)
 
 
 def _batches(plan: Plan, length: int, tally: Tally) -> Iterator[list[Planned]]:
     """
-    The cases that have not run yet, in batches. Which belong together is decided by their place in the plan alone, so
-    that a campaign that was interrupted has the same batches; only those done already are missing from them.
+    Yield the cases that have not run yet, in batches.
+
+    The batch of a case follows from its index alone, so a campaign that was interrupted has the same batches, without
+    the cases that have run.
     """
     for _, batch in groupby(plan, key=lambda planned: planned.index // length):
-        if left := [planned for planned in batch if planned.index not in tally.judged]:
-            yield left
+        if remaining := [planned for planned in batch if planned.index not in tally.judged]:
+            yield remaining
 
 
-def _errors_at_the_end(tally: Tally) -> int:
-    """How many of the last cases were errors, in a row."""
+def _latest_errors(tally: Tally) -> int:
+    """Return how many of the last cases were errors, in a row."""
     latest = reversed(tally.judged.values())
     return sum(1 for _ in takewhile(lambda judged: judged.outcome == "error", latest))

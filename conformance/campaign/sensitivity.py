@@ -16,7 +16,7 @@ from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, name
 from conformance.adapters.mutants.machine import Machine
 from conformance.campaign.events import Measured
 from conformance.campaign.executor import Executor
-from conformance.campaign.judging import rule
+from conformance.campaign.judging import judge_run
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
 from conformance.engine import Capabilities, RunRequest
@@ -61,7 +61,7 @@ def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
 
 
 @frozen
-class Trial:
+class MutantTrial:
     """One engine on the first so many cases of a seed; on all of them, if it is in no group of broken ones."""
 
     mutant: str
@@ -81,15 +81,17 @@ def _drawn(number: int, seed: int) -> list[Case]:
     return collect(cases(), number=number, seed=seed) if number else []
 
 
-def trials(*, number: int, runs: int, seed: int) -> list[Trial]:
+def mutant_trials(*, number: int, runs: int, seed: int) -> list[MutantTrial]:
     """Every mutant on at most so many cases, then every correct engine, so many runs in all."""
-    broken = [Trial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines]
-    return broken + [Trial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
+    broken = [
+        MutantTrial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines
+    ]
+    return broken + [MutantTrial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
 
 
 def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
     """What comes of all of them, one after the other."""
-    return (trial() for trial in trials(number=number, runs=runs, seed=seed))
+    return (trial() for trial in mutant_trials(number=number, runs=runs, seed=seed))
 
 
 def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
@@ -122,10 +124,10 @@ def _first(plan: Plan, can: Capabilities) -> list[Planned]:
 def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
     """How many of the first cases of a plan an engine can run, and whether they convict a broken one."""
     machine, cases = MUTANTS[mutant], _first(plan, can)
-    return len(cases), any(rule(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
+    return len(cases), any(judge_run(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
 
 
-class Sensitivity:
+class MutationScore:
     """
     How many of the broken engines a campaign's own cases convict, found out while its engine is busy.
 

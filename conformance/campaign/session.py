@@ -1,4 +1,4 @@
-"""Campaigns from their beginning to their end: in a folder, on a started engine, with every event on the disk."""
+"""Campaigns from beginning to end: in a results folder, on a started engine, every event in the journal."""
 
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.campaign.artifacts import Artifacts, Keep, open_artifacts
-from conformance.campaign.events import Began, Ended, Event, Examined, Judged, Shrunk
+from conformance.campaign.events import Began, CampaignEnded, Event, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.plan import PROFILES, plan_of, versions
@@ -27,7 +27,7 @@ MOST = 10**9
 
 @frozen
 class CampaignConfig:
-    """What is asked of a campaign."""
+    """The configuration of a campaign."""
 
     profile: str = "quick"
     cases: int | None = None
@@ -45,12 +45,12 @@ class CampaignConfig:
             if (value := getattr(self, name)) is not None and not 0 <= value <= MOST:
                 raise Malformed(quote(value), f"a number from 0 to {MOST:,}", path=(name,))
 
-    def began(self, word: str, description: Description, capabilities: Capabilities) -> Began:
-        """The first event of a campaign that does this."""
+    def began(self, engine_name: str, description: Description, capabilities: Capabilities) -> Began:
+        """Make the first event of a campaign with this configuration."""
         if not capabilities.programs:
-            raise EngineUnavailable(f"{word} supports no program that it could be tested with")
+            raise EngineUnavailable(f"{engine_name} supports none of the programs that cases are made of")
         return Began(
-            engine=word,
+            engine=engine_name,
             description=description,
             capabilities=capabilities,
             profile=self.profile,
@@ -68,34 +68,34 @@ class CampaignConfig:
         )
 
 
-def begin_together(order: CampaignConfig, folders: Mapping[str, Path]) -> None:
+def begin_all(config: CampaignConfig, folders: Mapping[str, Path]) -> None:
     """
-    Campaigns of several engines, each in a folder from which it can be gone on with.
+    Begin campaigns of several engines, each in a folder in which it can be resumed.
 
-    What one engine can do its cases are made for; of several, what all of them can.
+    Their cases are generated for the capabilities that all of the engines have.
     """
-    every = {word: Results(folder) for word, folder in folders.items()}
-    engines = {word: SubprocessEngine(word, log=results.log()) for word, results in every.items()}
+    every = {engine_name: Results(folder) for engine_name, folder in folders.items()}
+    engines = {engine_name: SubprocessEngine(engine_name, log=results.log()) for engine_name, results in every.items()}
     for results in every.values():
         results.make()
     described = {}
-    for word, engine in engines.items():
+    for engine_name, engine in engines.items():
         with running(engine) as description:
-            described[word] = description
+            described[engine_name] = description
     can = reduce(Capabilities.common, (description.capabilities for description in described.values()))
-    for word, description in described.items():
-        every[word].begin(order.began(word, description, can))
+    for engine_name, description in described.items():
+        every[engine_name].begin(config.began(engine_name, description, can))
 
 
-def new_folder(place: Path, words: Sequence[str]) -> Path:
-    """A folder for a campaign that begins now."""
+def new_folder(parent: Path, engine_names: Sequence[str]) -> Path:
+    """Return a folder for a campaign that begins now."""
     now = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - the time where the user is
-    return place / f"{'+'.join(map(slug, words))[:100]}-{now}"
+    return parent / f"{'+'.join(map(slug, engine_names))[:100]}-{now}"
 
 
 @contextmanager
 def running(engine: SubprocessEngine) -> Iterator[Description]:
-    """An engine is started, and ended: in good order if all went well, and at once if not."""
+    """Start an engine; stop it at the end, or kill it after an exception."""
     try:
         yield engine.start()
     except BaseException:
@@ -132,8 +132,8 @@ def proceed(
     """
     events = read_events(results.folder / JOURNAL)
     if not events or not isinstance(began := events[0], Began):
-        raise Unreadable(str(results.folder), "no campaign was begun in it", "Leave --resume away to begin one.")
-    if isinstance(events[-1], Ended):
+        raise Unreadable(str(results.folder), "no campaign was begun in it", "Omit --resume to start one.")
+    if isinstance(events[-1], CampaignEnded):
         yield from events
         return
     _check_suite(began)
@@ -154,7 +154,7 @@ def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Execut
             tally = Tally.of(journal.events)
             yield from journal.events
             assert tally.began is not None  # noqa: S101 - it was begun
-            for event in Campaign(tally.began, engine, executor, results, artifacts).go_on(tally):
+            for event in Campaign(tally.began, engine, executor, results, artifacts).run(tally):
                 journal.write(event)
                 tally.add(event)
                 yield event
@@ -163,17 +163,17 @@ def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Execut
 
 
 def _check_suite(began: Began) -> None:
-    """Another version makes other cases of a seed."""
+    """Refuse a campaign of another version, which draws other cases for the same seed."""
     now = versions()
     if (began.suite, began.hypothesis) != now:
         raise EngineUnavailable(
-            f"the campaign was begun with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, "
-            f"and these are {now[0]} and {now[1]}: install those again, or begin anew"
+            f"the campaign began with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, and these "
+            f"are {now[0]} and {now[1]}: install the former versions to resume it, or omit --resume to start a new one"
         )
 
 
 def _check_events(began: Began, events: Sequence[Event], results: Results) -> None:
-    """What is to be gone on with is a campaign of this plan."""
+    """Refuse a journal whose cases are not those of its plan."""
     planned = [each.id for each in plan_of(began)]
     for event in events:
         if isinstance(event, Judged | Examined | Shrunk) and not 0 <= event.index < len(planned):
@@ -185,6 +185,7 @@ def _check_events(began: Began, events: Sequence[Event], results: Results) -> No
 def _check_engine(began: Began, description: Description) -> None:
     if evolve(description, batch=began.description.batch) != began.description:
         raise EngineUnavailable(
-            f"the campaign was begun on {began.description.info.name} {began.description.info.version}, and this is "
-            f"{description.info.name} {description.info.version}, or one that claims something else: begin anew"
+            f"the campaign began on {began.description.info.name} {began.description.info.version}, and this is "
+            f"{description.info.name} {description.info.version}, or one with other claims: "
+            "omit --resume to start a new campaign"
         )

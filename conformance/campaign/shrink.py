@@ -1,10 +1,10 @@
 """
-From a case that breaks a guarantee to the smallest that does, against the engine itself.
+Shrinking: from a case that breaks a guarantee to the smallest that does, tried on the engine itself.
 
-Hypothesis shrinks. Its public entry for fuzzers takes the very bytes that the case was made from, finds that the case
-fails and remembers it; asked to repeat what it remembers, it shrinks. Every question it asks is one run of the engine,
-or several, where only a case that fails every time will do. Each case is tried once, so Hypothesis never sees an answer
-change; when the budget is used up, it is stopped.
+Hypothesis shrinks. Its public entry for fuzzers takes the bytes that the case was made from, finds that the case fails
+and saves it; when Hypothesis reuses what it saved, it shrinks. Every case that it tries is one run of the engine, or
+several, if only a case that fails every time will do. Each case is tried once, so Hypothesis never sees an answer
+change. When the budget is used up, Hypothesis is stopped.
 """
 
 import json
@@ -27,27 +27,27 @@ from conformance.errors import EngineUnavailable
 from conformance.observation import Observations
 
 STEADY = 3
-"""How often in a row a case has to fail, to be taken for one that always does."""
+"""The number of runs in a row in which a steady case has to fail."""
 
 TRIES = 5
-"""How often a case may run before it counts as passing, where failures come and go."""
+"""The number of runs after which a case that fails now and then counts as passing."""
 
 
 class StillFails(Exception):
-    """Tells Hypothesis that a case is worth shrinking on."""
+    """A signal to Hypothesis that a case fails, so it is worth shrinking."""
 
 
-class Enough(BaseException):
-    """Tells Hypothesis to stop: it lets through what is no Exception."""
+class BudgetUsed(BaseException):
+    """A signal to Hypothesis to stop. It does not catch what is no Exception."""
 
 
 class EngineGone(BaseException):
-    """The engine cannot be run any more. Hypothesis is not to take that for a failing case."""
+    """The engine cannot be run any more. No Exception, because Hypothesis would take it for a failing case."""
 
 
 @define
-class Question:
-    """Whether a case breaks this guarantee on this engine; asked within a budget, and each case once."""
+class FailureOracle:
+    """Decides whether a case breaks a guarantee on an engine, within a budget. Each case is tried once."""
 
     bench: Bench
     guarantee: Guarantee
@@ -59,11 +59,11 @@ class Question:
     _known: dict[str, bool] = field(factory=dict)
 
     def fails(self, case: Case) -> bool:
-        """The answer, from memory if it is there. Raises `Enough` when the budget is used up."""
+        """Tell whether a case fails, from memory if it was tried before. Raises `BudgetUsed`."""
         key = digest(case)
         if key not in self._known:
             if self.runs >= self.most_runs or monotonic() > self.until:
-                raise Enough
+                raise BudgetUsed
             self._known[key] = self._try(case)
         return self._known[key]
 
@@ -73,21 +73,23 @@ class Question:
         return all(failed) if self.steady else any(failed)
 
     def run(self, case: Case) -> tuple[RunVerdict, Observations | None]:
-        """One run, and what was seen of it, if anything was."""
+        """Run a case once; return its verdict and its observations, if there are any."""
         self.runs += 1
         try:
-            _, ruling, seen = self.bench.run(request_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline))
+            _, verdict, seen = self.bench.run(
+                request_of(case, sinks_only=self.sinks_only, deadline=self.bench.deadline)
+            )
         except EngineUnavailable as gone:
             raise EngineGone from gone
-        return ruling, seen
+        return verdict, seen
 
-    def breaks(self, ruling: RunVerdict) -> bool:
-        """Whether a run breaks the guarantee in question, and not only another one."""
-        return any(broken_by(finding) == self.guarantee for finding in ruling.findings)
+    def breaks(self, verdict: RunVerdict) -> bool:
+        """Tell whether a run breaks this guarantee, and not only another one."""
+        return any(broken_by(finding) == self.guarantee for finding in verdict.findings)
 
 
 def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Case], bool]) -> Case | None:
-    """The smallest failing case that Hypothesis comes to from these bytes; None if the case they make does not fail."""
+    """Shrink the case that is made of these bytes; return None if it does not fail."""
     found: list[Case] = []
 
     @settings(
@@ -100,24 +102,24 @@ def smallest(strategy: SearchStrategy[Case], entropy: bytes, fails: Callable[[Ca
         print_blob=False,
         report_multiple_bugs=False,
     )
-    @seed(0)  # The same question shrinks the same way. (It forgets the database of settings that are below it.)
+    @seed(0)  # The same case shrinks the same way. (`seed` forgets the database of settings below it.)
     @given(strategy)
-    def try_out(case: Case) -> None:
+    def try_case(case: Case) -> None:
         if fails(case):
             found.append(case)
             raise StillFails
 
     try:
-        for attempt in (lambda: try_out.hypothesis.fuzz_one_input(entropy), try_out):  # type: ignore[attr-defined]
+        for attempt in (lambda: try_case.hypothesis.fuzz_one_input(entropy), try_case):  # type: ignore[attr-defined]
             with suppress(StillFails):
                 attempt()
                 return None
-    except Enough:
+    except BudgetUsed:
         return min(found, key=weight, default=None)
-    return found[-1]  # The last thing that Hypothesis does is to show the smallest once more.
+    return found[-1]  # At its end, Hypothesis runs the smallest case once more.
 
 
 def weight(case: Case) -> tuple[int, int]:
-    """How large a case is, whatever it is called, where Hypothesis did not come to the end and say so itself."""
+    """Return a measure of the size of a case, without its name, to choose the smallest if Hypothesis was stopped."""
     written = json.dumps(encode_case(evolve(case, name="unnamed")))
     return len(case.graph.tasks) + len(case.failures) + len(case.holds), len(written)

@@ -14,7 +14,7 @@ from conformance.adapters.stdio import Patience
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.adapters.transcript import Listener, TranscriptLine
 from conformance.campaign.judging import outcome
-from conformance.campaign.trials import Trial, trials
+from conformance.campaign.smoke_cases import SmokeCase, smoke_cases
 from conformance.codec.protocol import PROTOCOL
 from conformance.engine import Description, RunRequest
 from conformance.errors import ConformanceError, EngineFailed
@@ -71,8 +71,8 @@ class Smoke:
             yield self._tried("it ends when it is told to", self._stop)
             yield self._tried(f"it answers a suite that offers protocol {PROTOCOL + 1}", self._start_newer)
             self._engine.stop()
-            for trial in trials(self.description.capabilities):
-                yield self._tried(trial.name, lambda trial=trial: self._try(trial))  # type: ignore[misc]
+            for smoke_case in smoke_cases(self.description.capabilities):
+                yield self._tried(smoke_case.name, lambda smoke_case=smoke_case: self._try(smoke_case))  # type: ignore[misc]
             if self.description.batch > 1:
                 yield self._tried("several cases at once", self._try_together)
         finally:
@@ -105,11 +105,11 @@ class Smoke:
         if self._engine.start(NEWER) != self.description:
             raise EngineFailed("it says something else of itself than when it was asked in its own protocol")
 
-    def _request(self, trial: Trial) -> RunRequest:
+    def _request(self, smoke_case: SmokeCase) -> RunRequest:
         assert self.description is not None  # noqa: S101 - it was started
-        graph = trial.case.graph
-        streams = frozenset(graph.sinks if trial.sinks_only else graph.streams)
-        return self.description.suited(RunRequest(trial.case, streams, seconds=self._seconds))
+        graph = smoke_case.case.graph
+        streams = frozenset(graph.sinks if smoke_case.sinks_only else graph.streams)
+        return self.description.suited(RunRequest(smoke_case.case, streams, seconds=self._seconds))
 
     def _run(self, requests: list[RunRequest]) -> list[Observations]:
         if not self._running:
@@ -118,24 +118,26 @@ class Smoke:
             self._said.clear()
         return list(self._engine.run(requests))
 
-    def _try(self, trial: Trial) -> Check | None:
-        request = self._request(trial)
+    def _try(self, smoke_case: SmokeCase) -> Check | None:
+        request = self._request(smoke_case)
         (seen,) = self._run([request])
         return judged(request, seen)
 
     def _try_together(self) -> Check | None:
         assert self.description is not None  # noqa: S101 - it was started
-        requests = [self._request(trial) for trial in trials(self.description.capabilities)][: self.description.batch]
+        requests = [self._request(smoke_case) for smoke_case in smoke_cases(self.description.capabilities)][
+            : self.description.batch
+        ]
         found = [judged(request, seen) for request, seen in zip(requests, self._run(requests), strict=True)]
         return next((check for check in found if check is not None), None)
 
 
 def judged(request: RunRequest, seen: Observations) -> Check | None:
     """What is wrong with what was observed of a case; nothing, if all is as it should be."""
-    counts, ruling = outcome(request.case, seen)
+    counts, verdict = outcome(request.case, seen)
     if counts == "violates":
-        return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in ruling.findings))
-    because = [ruling.because] if counts != "conforms" else []
+        return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in verdict.findings))
+    because = [verdict.because] if counts != "conforms" else []
     if seen.end != "error" and not seen.observations:
         because.append("it showed nothing; there has to be an observation at least at the end")
     if missing := request.streams - seen.observed if seen.observations else ():

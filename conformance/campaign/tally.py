@@ -10,7 +10,7 @@ from conformance.campaign.events import (
     GUARANTEES,
     STALLED,
     Began,
-    Ended,
+    CampaignEnded,
     Event,
     Examined,
     GaveUp,
@@ -24,7 +24,7 @@ from conformance.campaign.events import (
 from conformance.campaign.plan import plan_of
 from conformance.judge.verdict import DeliveryGuarantee, delivery_guarantee
 
-Summary: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
+EngineVerdict: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
 MOST_UNKNOWN = 0.02
 """Above this share of cases that say nothing, the rest say nothing either."""
@@ -65,7 +65,7 @@ class Tally:
                 self.measured = event
             case GaveUp():
                 self.gave_up = event
-            case Ended():
+            case CampaignEnded():
                 self.ended = True
 
     def broken(self, judged: Judged) -> frozenset[Guarantee]:
@@ -100,7 +100,7 @@ class Tally:
         return [each for each in self.judged.values() if self.outcome(each) in {"conforms", "violates"}]
 
     @property
-    def why_unknown(self) -> tuple[Summary, str] | None:
+    def why_unknown(self) -> tuple[EngineVerdict, str] | None:
         """Why silence proves nothing here, if it does not; whatever violates, violates all the same."""
         counts = self.counts()
         run = len(self.judged) - counts["unsupported"]
@@ -119,7 +119,7 @@ class Tally:
         return None
 
     @property
-    def verdict(self) -> tuple[Summary, str]:
+    def verdict(self) -> tuple[EngineVerdict, str]:
         """The verdict on the engine, and why."""
         if broken := [guarantee for guarantee in GUARANTEES if any(self.violations(guarantee))]:
             left = f"The strongest guarantee left is {self.delivery_guarantee}."
@@ -139,7 +139,7 @@ class Tally:
         ]
         return delivery_guarantee(tuple(found)) if found or self.why_unknown is None else None
 
-    def guarantee_verdict(self, guarantee: Guarantee) -> Summary:
+    def guarantee_verdict(self, guarantee: Guarantee) -> EngineVerdict:
         """The verdict on one guarantee."""
         if any(self.violations(guarantee)):
             return "violates"

@@ -1,8 +1,8 @@
 """
-A certificate, made again from its folder.
+Verification of a certificate: it is recomputed from its folder.
 
-Every file is there, unchanged, and no other is; every case is judged again from what was observed; and what follows
-from the journal is what the certificate says. Whatever does not hold is named.
+Every file is there, unchanged, and there is no other. Every case is judged again from its observations. The certificate
+says what follows from the journal. Each of these that does not hold is named.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.judging import RunVerdict, outcome
 from conformance.campaign.plan import plan_of, versions
-from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, seen_beside
+from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, observations_of
 from conformance.campaign.tally import Tally
 from conformance.codec import digest, read
 from conformance.codec.strict import check_format, mapping
@@ -24,7 +24,7 @@ from conformance.errors import ConformanceError, Malformed
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """A certificate as JSON."""
+    """Read a certificate as JSON."""
 
     def decode(value: object) -> dict[str, Any]:
         check_format(value, FORMAT)
@@ -37,10 +37,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def verify(path: Path) -> Iterator[str]:
-    """What is wrong with a certificate, line by line. Nothing, if nothing is."""
+    """Yield each problem of a certificate as a line; none if it is right."""
     said = read_certificate(path)
     results = Results(path.parent)
-    yield from _files(said["files"], results)
+    yield from _compare_files(said["files"], results)
     try:
         events = read_events(results.folder / JOURNAL)
     except ConformanceError as error:
@@ -50,46 +50,46 @@ def verify(path: Path) -> Iterator[str]:
     if began is None:
         yield f"{JOURNAL}: it does not say how the campaign began"
         return
-    yield from _strays(events, results)
-    yield from _cases(began, events, results)
-    yield from _plan(began, events)
+    yield from _unknown_files(events, results)
+    yield from _judge_again(began, events, results)
+    yield from _compare_with_plan(began, events)
     try:
         again = certificate(events, results)
     except (ConformanceError, OSError) as error:
-        yield f"the certificate cannot be made again: {error}"
+        yield f"the certificate cannot be recomputed: {error}"
         return
     differing = [field for field in sorted(said.keys() | again.keys()) if said.get(field) != again.get(field)]
     for field in differing:
         if field != "files":
             yield f"{path.name}: {field} is not what follows from the journal"
     if not differing and path.read_bytes() != written(again).encode():
-        yield f"{path.name}: it is not written as it was"
+        yield f"{path.name}: its layout was changed"
 
 
-def _strays(events: list[Event], results: Results) -> Iterator[str]:
-    """Every case and every observation is one that the journal tells of."""
+def _unknown_files(events: list[Event], results: Results) -> Iterator[str]:
+    """Name the files in folders that the journal does not mention."""
     known = {
         f"{folder}/{each.id}.json" for each in Tally.of(events).judged.values() for folder in (CASES, OBSERVATIONS)
     }
-    known |= {place for each in Tally.of(events).shrunk.values() for place in (each.file, seen_beside(each.file))}
-    for place in results.files():
-        if "/" in place and place not in known:
-            yield f"{place}: the journal does not tell of it"
+    known |= {file for each in Tally.of(events).shrunk.values() for file in (each.file, observations_of(each.file))}
+    for file in results.files():
+        if "/" in file and file not in known:
+            yield f"{file}: the journal does not mention it"
 
 
-def _files(said: dict[str, Any], results: Results) -> Iterator[str]:
-    there = results.digests()
-    for place in sorted(said.keys() | there.keys()):
-        if place not in there:
-            yield f"{place}: missing"
-        elif place not in said:
-            yield f"{place}: added"
-        elif there[place] != said[place]:
-            yield f"{place}: altered"
+def _compare_files(said: dict[str, Any], results: Results) -> Iterator[str]:
+    found = results.digests()
+    for file in sorted(said.keys() | found.keys()):
+        if file not in found:
+            yield f"{file}: missing"
+        elif file not in said:
+            yield f"{file}: added"
+        elif found[file] != said[file]:
+            yield f"{file}: altered"
 
 
-def _plan(began: Began, events: list[Event]) -> Iterator[str]:
-    """The cases are those of the seed. Only the versions that drew them can draw them again."""
+def _compare_with_plan(began: Began, events: list[Event]) -> Iterator[str]:
+    """Name the cases that are not those of the seed. Only the versions that drew them can draw them again."""
     if (began.suite, began.hypothesis) != versions():
         return
     planned = {each.index: (each.id, digest(each.case)) for each in plan_of(began)}
@@ -98,8 +98,8 @@ def _plan(began: Began, events: list[Event]) -> Iterator[str]:
             yield f"{CASES}/{judged.id}.json: not what the seed gives for case {judged.index}"
 
 
-def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]:
-    """Every case once more: it is the one that was run, and what was seen of it is judged as the journal says."""
+def _judge_again(began: Began, events: list[Event], results: Results) -> Iterator[str]:
+    """Name the cases that are not those that were run, or whose observations are judged differently."""
     executor = LocalExecutor()
     try:
         waiting: list[tuple[Judged, Future[tuple[Outcome, RunVerdict]]]] = []
@@ -119,8 +119,8 @@ def _cases(began: Began, events: list[Event], results: Results) -> Iterator[str]
             if seen is not None:
                 waiting.append((judged, executor.submit(outcome, case, seen)))
         for judged, future in waiting:
-            again, ruling = future.result()
-            if (again, ruling.findings) != (judged.outcome, judged.findings):
+            again, verdict = future.result()
+            if (again, verdict.findings) != (judged.outcome, judged.findings):
                 yield f"{OBSERVATIONS}/{judged.id}.json: judged again it is {again}, and was {judged.outcome}"
     finally:
         executor.close()

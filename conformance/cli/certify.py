@@ -18,9 +18,9 @@ from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, KEPT, LATEST, SEVERAL, Results, engines_in, point_latest, slug
-from conformance.campaign.session import CampaignConfig, begin_together, new_folder, proceed
+from conformance.campaign.session import CampaignConfig, begin_all, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
-from conformance.campaign.tally import Summary, Tally
+from conformance.campaign.tally import EngineVerdict, Tally
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
@@ -28,8 +28,8 @@ from conformance.cli.say import say
 from conformance.cli.shown import worst
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
-from conformance.reports.folder import NoReport, finish, illustrate
-from conformance.reports.summary import summary
+from conformance.reports.folder import ReportFailure, finish, try_write_report
+from conformance.reports.summary import summarize
 from conformance.settings import read_settings
 
 PLACE = Path("build") / "conformance"
@@ -38,7 +38,7 @@ REFERENCE = "reference"
 SHOWN = 5
 """Disagreements that are shown at the terminal; all of them stand in the folder."""
 
-EXIT: dict[Summary, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
+EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
 
 
 @click.command()
@@ -105,7 +105,7 @@ def _certify(
     for word, tally in tallies.items():
         finish(places[word])
         if not as_json:
-            say("\n".join(summary(tally, str(places[word]))))
+            say("\n".join(summarize(tally, str(places[word]))))
         if (kept := places[word] / KEPT).is_dir():
             say(f"files that {word} left: {kept}", err=True)
     if len(tallies) > 1:
@@ -117,8 +117,8 @@ def _certify(
 
 def _illustrate(top: Path) -> list[int]:
     """The HTML report; the exit code, if there is none."""
-    report = illustrate(top)
-    if isinstance(report, NoReport):
+    report = try_write_report(top)
+    if isinstance(report, ReportFailure):
         say(
             f"The HTML report could not be written: {report.because}\n"
             f"The results and the certificate are whole. Try again: {shlex.join(['conformance', 'report', str(top)])}",
@@ -218,13 +218,13 @@ def _begun(
     if all(Results(folder).begun for folder in places.values()):
         raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
     for folder in places.values():
-        Results(folder).forget_beginning()
+        Results(folder).discard_unstarted()
     try:
         top.mkdir(parents=True, exist_ok=True)
         write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
-    begin_together(order, places)
+    begin_all(order, places)
     return places, {word: proceed(Results(folder), make_executor, keep) for word, folder in places.items()}
 
 

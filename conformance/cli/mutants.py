@@ -6,7 +6,7 @@ from statistics import median
 import attrs
 import click
 
-from conformance.campaign.sensitivity import Killed, Spared, trials
+from conformance.campaign.sensitivity import Killed, Spared, mutant_trials
 from conformance.cli.executors import run_all
 from conformance.cli.options import as_json, on
 from conformance.cli.pace import Pace
@@ -27,7 +27,7 @@ def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, a
     """Run every broken engine until it is convicted, and every correct one to see that it is not."""
     found = []
     pace = Pace()
-    todo = trials(number=number, runs=runs, seed=seed)
+    todo = mutant_trials(number=number, runs=runs, seed=seed)
     for index, result in enumerate(run_all(todo, on), start=1):
         found.append(result)
         if as_json:

@@ -59,7 +59,7 @@ class Bars:
             _plain("{task.fields[counts]}"),
             console=Console(stderr=True),
         )
-        self._rate = Rate()
+        self._rate = Throughput()
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -71,7 +71,7 @@ class Bars:
         self._bars.stop()
 
     def begin(self, engine: str, total: int) -> None:
-        self._rate = Rate()
+        self._rate = Throughput()
         self._task = self._bars.add_task(printable(engine), total=total, pace="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
@@ -86,7 +86,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._due = monotonic() + EVERY
-        self._rate = Rate()
+        self._rate = Throughput()
 
     def __enter__(self) -> Self:
         return self
@@ -97,7 +97,7 @@ class Lines:
         """Nothing was started."""
 
     def begin(self, engine: str, total: int) -> None:
-        self._engine, self._total, self._rate = engine, total, Rate()
+        self._engine, self._total, self._rate = engine, total, Throughput()
         self._say(f"{total} cases")
 
     def follow(self, event: Event, tally: Tally) -> None:
@@ -114,7 +114,7 @@ class Lines:
         say(printable(f"{self._engine}: {what}"), err=True)
 
 
-class Rate:
+class Throughput:
     """How fast cases go, since this began."""
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """
 The only package that knows our JSON.
 
-Values refuse themselves (see `case`), so reading is thin: text to JSON strictly, JSON to values by their
-fields, and every refusal carries the file and the JSON path. (Verdicts are in `verdicts`, which needs the judge.)
+Values validate themselves (see `case`), so reading is thin: text to JSON strictly, JSON to values by their fields, and
+every refusal carries the file and the JSON path. (Verdicts are in `verdicts`, which needs the judge.)
 """
 
 from conformance.codec.cases import decode_case, digest, encode_case, read_case, write_case

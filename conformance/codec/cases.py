@@ -1,4 +1,4 @@
-"""Cases as JSON, and what identifies one."""
+"""Cases as JSON, and the digest that identifies a case."""
 
 import hashlib
 import json
@@ -10,10 +10,10 @@ from conformance.case import FAILURES, Case, Failure, Graph, Hold, Task
 from conformance.codec.strict import (
     check_format,
     fields_of,
-    itself,
+    given_fields,
+    identity,
     list_of,
     mapping,
-    present,
     read,
     tagged,
     tuple_if_list,
@@ -26,12 +26,12 @@ CASE_FORMAT = "conformance-case/1"
 
 
 def read_case(path: Path) -> Case:
-    """A case file, validated whole."""
+    """Read a case file and validate all of it."""
     return read(path, decode_case)
 
 
 def decode_case(value: object) -> Case:
-    """JSON to a case."""
+    """Decode a case from JSON."""
     check_format(value, CASE_FORMAT)
     fields = fields_of(value, required=("format", "graph", "inputs"), optional=("name", "failures", "holds"))
     del fields["format"]
@@ -47,9 +47,14 @@ def decode_case(value: object) -> Case:
     return Case(**fields)
 
 
+def is_dataset(value: object) -> bool:
+    """Recognise a dataset. A source may be called `dataset`, too; what it has is a list."""
+    return isinstance(value, dict) and isinstance(value.get("dataset"), str)
+
+
 def refuse_dataset(value: object) -> None:
-    """What stands in a dataset is for `--on` alone. (A source may be called `dataset`; it has a list.)"""
-    if isinstance(value, dict) and isinstance(value.get("dataset"), str):
+    """Refuse events that are in a dataset, which only `--on` reads."""
+    if isinstance(value, dict) and is_dataset(value):
         raise Malformed(
             f"a dataset, {quote(value['dataset'])}",
             "events; only `conformance check --on MASTER` reads datasets",
@@ -60,7 +65,7 @@ def refuse_dataset(value: object) -> None:
 def _decode_graph(value: object) -> Graph:
     fields = fields_of(value, required=("sources", "tasks"))
     with inside("sources"):
-        fields["sources"] = list_of(itself, fields["sources"])
+        fields["sources"] = list_of(identity, fields["sources"])
     with inside("tasks"):
         fields["tasks"] = list_of(_decode_task, fields["tasks"])
     return Graph(**fields)
@@ -69,14 +74,14 @@ def _decode_graph(value: object) -> Graph:
 def _decode_task(value: object) -> Task:
     fields = fields_of(value, required=("name", "inputs", "output", "program"))
     with inside("inputs"):
-        fields["inputs"] = list_of(itself, fields["inputs"])
+        fields["inputs"] = list_of(identity, fields["inputs"])
     with inside("program"):
         fields["program"] = tagged(fields["program"], "op", PROGRAMS)
     return Task(**fields)
 
 
 def decode_epochs(value: object) -> dict[str, Any]:
-    """By stream, the events of each epoch."""
+    """Decode the events of each epoch, by stream."""
     inputs = mapping(value)
     for source, epochs in inputs.items():
         with inside(source):
@@ -93,22 +98,22 @@ def _decode_hold(value: object) -> Hold:
 
 
 def encode_case(case: Case) -> dict[str, Any]:
-    """A case as JSON. `failures` is always there, `holds` only if there are any."""
+    """Encode a case as JSON. `failures` is always there, `holds` only if there are any."""
     graph = {"sources": list(case.graph.sources), "tasks": [_encode_task(task) for task in case.graph.tasks]}
     encoded: dict[str, Any] = {
         "format": CASE_FORMAT,
         "name": case.name,
         "graph": graph,
         "inputs": {source: [list(epoch) for epoch in case.inputs[source]] for source in case.graph.sources},
-        "failures": [{"kind": failure.kind, **present(failure)} for failure in case.failures],
+        "failures": [{"kind": failure.kind, **given_fields(failure)} for failure in case.failures],
     }
     if case.holds:
-        encoded["holds"] = [present(hold) for hold in case.holds]
+        encoded["holds"] = [given_fields(hold) for hold in case.holds]
     return encoded
 
 
 def write_case(path: Path, case: Case) -> None:
-    """A case file, laid out for people: one line for each task and each field."""
+    """Write a case file, laid out for people: one line for each task and each field."""
     encoded = encode_case(case)
     tasks = ",\n".join(f"      {json.dumps(task)}" for task in encoded["graph"]["tasks"])
     graph = f'{{\n    "sources": {json.dumps(encoded["graph"]["sources"])},\n    "tasks": [\n{tasks}\n    ]\n  }}'
@@ -122,15 +127,15 @@ def _encode_task(task: Task) -> dict[str, Any]:
         "name": task.name,
         "inputs": list(task.inputs),
         "output": task.output,
-        "program": {"op": program.op, **present(program)},
+        "program": {"op": program.op, **given_fields(program)},
     }
 
 
 def digest(case: Case, contents: Mapping[str, Sequence[str]] | None = None) -> str:
     """
-    What identifies a case: the SHA-256 of its canonical JSON, without name and format.
+    Compute what identifies a case: the SHA-256 of its canonical JSON, without name and format.
 
-    Of a case whose inputs are in a dataset, `contents` has for each source the hash of each epoch (see `content`),
+    For a case whose inputs are in a dataset, `contents` has for each source the hash of each epoch (see `content`),
     which stands for its events.
     """
     encoded = encode_case(case)
@@ -141,10 +146,10 @@ def digest(case: Case, contents: Mapping[str, Sequence[str]] | None = None) -> s
 
 
 def content(events: Sequence[Event]) -> str:
-    """What identifies the events of one epoch of a source in a dataset: the SHA-256 of their list, as JSON."""
+    """Compute what identifies the events of one epoch of a source in a dataset: the SHA-256 of their list, as JSON."""
     return hashlib.sha256(canonical(list(events)).encode("ascii")).hexdigest()
 
 
 def canonical(value: object) -> str:
-    """The one way to write a value as JSON."""
+    """Write a value as JSON in canonical form, which is what digests are computed from."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

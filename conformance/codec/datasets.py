@@ -1,4 +1,4 @@
-"""Case and observations files whose events stand beside them, in a Parquet dataset."""
+"""Case and observations files whose events are in a Parquet dataset beside the file."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 from attrs import evolve, frozen
 
 from conformance.case import MOST_EPOCHS, Case
-from conformance.codec.cases import decode_case, encode_case
+from conformance.codec.cases import decode_case, encode_case, is_dataset
 from conformance.codec.observations import decode_observations, encode_observations
-from conformance.codec.strict import fields_of, itself, list_of, mapping, read
+from conformance.codec.strict import fields_of, identity, list_of, mapping, read
 from conformance.errors import Malformed, inside, quote
 from conformance.observation import Observation, Observations
 from conformance.programs import integer
@@ -22,7 +22,7 @@ MOST_OBSERVATIONS = 100_000
 
 @frozen
 class Dataset:
-    """Where the events stand: a file or a folder beside the JSON file."""
+    """The dataset that holds the events: a file or a folder beside the JSON file."""
 
     name: str
 
@@ -33,13 +33,13 @@ class Dataset:
 
 
 def read_case_beside(path: Path) -> tuple[Case, Dataset | None]:
-    """A case file; if its inputs are a dataset, the case has epochs without events, and they are in the dataset."""
+    """Read a case file; if its inputs are a dataset, the epochs of the case have no events."""
     return read(path, _decode_case)
 
 
 def _decode_case(value: object) -> tuple[Case, Dataset | None]:
     inputs = mapping(value).get("inputs")
-    if not _is_dataset(inputs):
+    if not is_dataset(inputs):
         return decode_case(value), None
     with inside("inputs"):
         fields = fields_of(inputs, required=("dataset", "epochs"))
@@ -51,19 +51,19 @@ def _decode_case(value: object) -> tuple[Case, Dataset | None]:
 
 
 def _sources(graph: object) -> list[str]:
-    """The sources as they are given, for the case to refuse."""
+    """List the sources as they are given; the case itself refuses malformed ones."""
     given = graph.get("sources") if isinstance(graph, dict) else None
     return [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
 
 
 def read_observations_beside(path: Path) -> tuple[Observations, Dataset | None]:
-    """An observations file; if there is a dataset, each observation has its streams and none of their epochs."""
+    """Read an observations file; if there is a dataset, the streams of each observation have no epochs."""
     return read(path, _decode_observations)
 
 
 def _decode_observations(value: object) -> tuple[Observations, Dataset | None]:
     observations = mapping(value).get("observations")
-    if not _is_dataset(observations):
+    if not is_dataset(observations):
         return decode_observations(value), None
     with inside("observations"):
         fields = fields_of(observations, required=("dataset", "number", "streams"))
@@ -71,7 +71,7 @@ def _decode_observations(value: object) -> tuple[Observations, Dataset | None]:
         with inside("number"):
             number = integer(fields["number"], least=1, most=MOST_OBSERVATIONS)
         with inside("streams"):
-            streams = list_of(itself, fields["streams"])
+            streams = list_of(identity, fields["streams"])
             for index, stream in enumerate(streams):
                 if not isinstance(stream, str) or stream in streams[:index]:
                     raise Malformed(quote(stream), "the name of a stream, each once", path=(index,))
@@ -79,17 +79,12 @@ def _decode_observations(value: object) -> tuple[Observations, Dataset | None]:
     return evolve(seen, observations=(Observation(dict.fromkeys(streams, ())),) * number), dataset
 
 
-def _is_dataset(value: object) -> bool:
-    """A source may be called `dataset`; what it has is a list."""
-    return isinstance(value, dict) and isinstance(value.get("dataset"), str)
-
-
 def encode_case_beside(case: Case, dataset: Dataset) -> dict[str, Any]:
-    """A case whose inputs are in that dataset."""
+    """Encode a case whose inputs are in that dataset."""
     return {**encode_case(case), "inputs": {"dataset": dataset.name, "epochs": case.epochs}}
 
 
 def encode_observations_beside(seen: Observations, dataset: Dataset) -> dict[str, Any]:
-    """Observations that are in that dataset."""
+    """Encode observations that are in that dataset."""
     fields = {"dataset": dataset.name, "number": len(seen.observations), "streams": sorted(seen.observed)}
     return {**encode_observations(evolve(seen, observations=())), "observations": fields}

@@ -7,7 +7,7 @@ import attrs
 
 from conformance.case import Case
 from conformance.codec.cases import decode_epochs, digest, refuse_dataset
-from conformance.codec.strict import check_format, fields_of, itself, list_of, present, read, whole
+from conformance.codec.strict import check_format, checked_json, fields_of, given_fields, identity, list_of, read
 from conformance.errors import inside
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
@@ -15,7 +15,7 @@ OBSERVATIONS_FORMAT = "conformance-observations/1"
 
 
 def read_observations(path: Path, case: Case) -> Observations:
-    """An observations file, validated whole; refused if it is not of this case."""
+    """Read an observations file and validate all of it; refuse one that is not of this case."""
 
     def of_this_case(value: object) -> Observations:
         seen = decode_observations(value)
@@ -26,8 +26,8 @@ def read_observations(path: Path, case: Case) -> Observations:
 
 
 def decode_observations(value: object) -> Observations:
-    """JSON to observations."""
-    whole(value)
+    """Decode observations from JSON."""
+    checked_json(value)
     check_format(value, OBSERVATIONS_FORMAT)
     optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped", "in_flight")
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
@@ -42,12 +42,12 @@ def decode_observations(value: object) -> Observations:
     with inside("fired"):
         fields["fired"] = list_of(_decode_fired, fields.get("fired", []))
     with inside("log"):
-        fields["log"] = list_of(itself, fields.get("log", []))
+        fields["log"] = list_of(identity, fields.get("log", []))
     return Observations(**fields)
 
 
 def decode_observation(value: object) -> Observation:
-    """JSON to one observation."""
+    """Decode one observation from JSON."""
     fields = fields_of(value, required=("streams",), optional=("t",))
     with inside("streams"):
         fields["streams"] = decode_epochs(fields["streams"])
@@ -59,12 +59,12 @@ def _decode_fired(value: object) -> Fired:
 
 
 def encode_observation(seen: Observation) -> dict[str, Any]:
-    """One observation as JSON."""
-    return {**present(seen), "streams": dict(seen.streams)}
+    """Encode one observation as JSON."""
+    return {**given_fields(seen), "streams": dict(seen.streams)}
 
 
 def encode_observations(seen: Observations) -> dict[str, Any]:
-    """Observations as JSON."""
+    """Encode observations as JSON."""
     encoded = {
         "format": OBSERVATIONS_FORMAT,
         "case": seen.case,
@@ -73,7 +73,7 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
         "atomic": seen.atomic,
         "snapshots": seen.snapshots,
         "observations": [encode_observation(each) for each in seen.observations],
-        "fired": [present(each) for each in seen.fired],
+        "fired": [given_fields(each) for each in seen.fired],
         "end": seen.end,
     }
     for name in ("message", "overlapped", "in_flight"):

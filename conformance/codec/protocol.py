@@ -1,8 +1,8 @@
 """
-The messages of the protocol `conformance-engine/1`, by which an engine in any language is asked and answers.
+The messages of the stdio protocol `conformance-engine/1`, which an engine in any language can speak.
 
-What we send is a superset of what the protocol names first, so an engine may ignore what it does not know; what it
-answers is read as strictly as a file.
+Requests have more fields than the protocol's first page lists, so an engine may ignore fields that it does not know.
+Answers are read as strictly as a file.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from attrs import evolve, frozen
 from conformance.case import FAILURES, PHASES, TARGETS
 from conformance.codec.cases import decode_case, encode_case
 from conformance.codec.observations import decode_observation, encode_observation
-from conformance.codec.strict import fields_of, itself, list_of, mapping, present
+from conformance.codec.strict import fields_of, given_fields, identity, list_of, mapping
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, Malformed, UnknownEngine, inside, quote
 from conformance.observation import ENDS, End, EngineInfo, Fired, Observation, Observations
 from conformance.programs import PROGRAMS
 
 PROTOCOL = 1
-"""The newest that we speak. We speak all before it, too."""
+"""The newest version that we speak. We speak all before it, too."""
 
 START: dict[str, Any] = {"do": "start", "protocol": PROTOCOL}
 STOP: dict[str, Any] = {"do": "stop"}
@@ -48,7 +48,7 @@ class FiredAnswer:
 
 @frozen
 class EndAnswer:
-    """Case `id` is over."""
+    """The run of case `id` has ended."""
 
     id: int
     end: End
@@ -62,7 +62,7 @@ Answer: TypeAlias = ObservationAnswer | FiredAnswer | EndAnswer
 
 
 def encode_run(id_: int, request: RunRequest) -> dict[str, Any]:
-    """A case to run, with the streams to observe, its deadline and its seed."""
+    """Encode a run request: a case, the streams to observe, the deadline and the seed."""
     return {
         "do": "run",
         "id": id_,
@@ -74,26 +74,27 @@ def encode_run(id_: int, request: RunRequest) -> dict[str, Any]:
 
 
 def encode_batch(runs: Sequence[tuple[int, RunRequest]]) -> dict[str, Any]:
-    """Several cases at once, for an engine that said it likes that."""
+    """Encode several run requests in one message, for an engine whose description says `batch`."""
     return {"do": "batch", "runs": [{**encode_run(id_, request)} for id_, request in runs]}
 
 
 def decode_run(value: object) -> tuple[int, RunRequest]:
-    """A request to run a case, as `encode_run` makes it."""
+    """Decode a run request, as `encode_run` makes it, and its id."""
     fields = fields_of(value, required=("do", "id", "case"), optional=("streams", "seconds", "seed"))
     with inside("case"):
         request = RunRequest(decode_case(fields["case"]))
     given: dict[str, Any] = {name: fields[name] for name in ("seconds", "seed") if name in fields}
     if "streams" in fields:
-        given["streams"] = frozenset(list_of(itself, fields["streams"]))
+        given["streams"] = frozenset(list_of(identity, fields["streams"]))
     return fields["id"], evolve(request, **given)
 
 
 def decode_description(value: object) -> Description:
     """
-    The answer to `start`; an engine that cannot run here says so instead, and what would help.
+    Decode the answer to `start`; an engine that cannot run here says so instead, and what would help.
 
-    That it can hold tasks back is not taken for granted: who implements the protocol from its first page cannot.
+    Holds are supported only if the answer says so: an adapter that implements the first page of the protocol does not
+    know of them.
     """
     refusal = mapping(value)
     if isinstance(why := refusal.get("unavailable"), str):
@@ -118,12 +119,12 @@ def decode_description(value: object) -> Description:
         if not isinstance(said := getattr(capabilities, name), bool):
             raise Malformed(quote(said), "true or false", path=(name,))
     claimed = {name: fields[name] for name in claims if name in fields}
-    Observations("", (), **claimed)  # Who claims what no observations can be is refused here, not case by case.
+    Observations("", (), **claimed)  # A claim that no observations can have is refused here, once.
     return Description(info, capabilities, **claimed, batch=_count("batch", fields) or 1)
 
 
 def _check_protocol(spoken: object) -> None:
-    """Before anything else: an answer in a protocol that we do not know may have any fields."""
+    """Check the version before anything else: an answer in an unknown protocol may have any fields."""
     if type(spoken) is not int or spoken < 1:
         raise Malformed(quote(spoken), "the number of a protocol, from 1", path=("protocol",))
     if spoken > PROTOCOL:
@@ -135,7 +136,7 @@ def _check_protocol(spoken: object) -> None:
 
 def _known(name: str, value: object, known: tuple[str, ...]) -> frozenset[str]:
     with inside(name):
-        given = list_of(itself, value)
+        given = list_of(identity, value)
         for index, each in enumerate(given):
             if not isinstance(each, str) or each not in known:
                 raise Malformed(quote(each), "one of " + ", ".join(known), path=(index,))
@@ -150,11 +151,11 @@ def _count(name: str, fields: dict[str, Any]) -> int | None:
 
 
 def encode_description(description: Description) -> dict[str, Any]:
-    """The answer to `start`, in full."""
+    """Encode the answer to `start`, in full."""
     can = description.capabilities
     bounds = {"most_tasks": can.most_tasks, "most_events": can.most_events}
     return {
-        "engine": present(description.info),
+        "engine": given_fields(description.info),
         "epochs": description.epochs,
         "atomic": description.atomic,
         "snapshots": description.snapshots,
@@ -168,7 +169,7 @@ def encode_description(description: Description) -> dict[str, Any]:
 
 
 def decode_answer(value: object) -> Answer:
-    """One line of an engine that is running cases."""
+    """Decode one line of an engine that is running cases."""
     fields = mapping(value)
     id_ = fields.pop("id", None)
     if type(id_) is not int:
@@ -182,19 +183,19 @@ def decode_answer(value: object) -> Answer:
     if given["end"] not in ENDS:
         raise Malformed(quote(given["end"]), "one of " + ", ".join(ENDS), path=("end",))
     with inside("log"):
-        given["log"] = list_of(itself, given.get("log", []))
+        given["log"] = list_of(identity, given.get("log", []))
     return EndAnswer(id_, **given)
 
 
 def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:
-    """Observations as the lines an engine would have printed, in their order."""
+    """Encode observations as the lines an engine would have printed, in their order."""
     lines: list[dict[str, Any]] = []
     waiting = sorted(seen.fired, key=lambda fired: fired.before)
     for index, observation in enumerate(seen.observations):
         while waiting and waiting[0].before <= index:
-            lines.append(_happened(waiting.pop(0)))
+            lines.append(_encode_fired(waiting.pop(0)))
         lines.append(encode_observation(observation))
-    lines += [_happened(fired) for fired in waiting]
+    lines += [_encode_fired(fired) for fired in waiting]
     end = {
         "end": seen.end,
         "message": seen.message,
@@ -206,7 +207,7 @@ def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:
     return [{"id": id_, **line} for line in lines]
 
 
-def _happened(fired: Fired) -> dict[str, Any]:
-    encoded = present(fired)
+def _encode_fired(fired: Fired) -> dict[str, Any]:
+    encoded = given_fields(fired)
     del encoded["before"]
     return {"fired": encoded.pop("failure"), **encoded}

@@ -1,4 +1,4 @@
-"""Text to JSON strictly, JSON to fields, and every refusal with its file and JSON path."""
+"""Strict reading: text to JSON, JSON to fields, and every refusal with its file and JSON path."""
 
 import json
 import os
@@ -13,16 +13,16 @@ from conformance.errors import Malformed, Unreadable, quote
 
 LARGEST_FILE = 64 * 2**20
 LONGEST_INTEGER = 400
-"""Digits. Python refuses to read more than 4,300, with an error of its own."""
+"""In digits. Python refuses to read more than 4,300, with an error of its own."""
 
 DEEPEST = 100
-"""How deep values may be nested that are kept without being understood."""
+"""How deep uninterpreted values (settings, logs) may be nested."""
 
 T = TypeVar("T")
 
 
 def read(path: Path, decode: Callable[[Any], T]) -> T:
-    """A JSON file through `decode`; what is refused names the file."""
+    """Read a JSON file and decode it; a refusal names the file."""
     try:
         return decode(parse(_text(path)))
     except Malformed as refused:
@@ -46,7 +46,7 @@ def _text(path: Path) -> str:
 
 
 class _Ambiguous(dict[str, Any]):
-    """An object with a key twice: refused by whoever reads its fields, who knows where it stands."""
+    """An object with a key twice. It is refused when its fields are read, because only then its path is known."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -55,7 +55,7 @@ class _Ambiguous(dict[str, Any]):
 
 
 class _Endless:
-    """An integer too long to read: no field accepts it, and this is how the refusal shows it."""
+    """An integer too long to read. No field accepts it; the refusal shows its `repr`."""
 
     def __init__(self, digits: str) -> None:
         self.digits = len(digits)
@@ -74,7 +74,7 @@ def _integer(digits: str) -> int | _Endless:
 
 
 def parse(text: str) -> Any:
-    """JSON text to plain values. What only the place can refuse (a key twice, an endless integer) is left marked."""
+    """Parse JSON text. A key twice and an endless integer are only marked, to be refused where their path is known."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
@@ -85,14 +85,14 @@ def parse(text: str) -> Any:
 
 
 def check_format(value: object, wanted: str) -> None:
-    """The format first: who gives the wrong file learns that, and not which field of it is unknown."""
+    """Check the format before the fields: for a file of the wrong kind, that is the error worth reporting."""
     form = mapping(value).get("format", wanted)
     if form != wanted:
         raise Malformed(quote(form), f'"{wanted}"', path=("format",))
 
 
 def tagged(value: object, tag: str, classes: Mapping[str, type[T]]) -> T:
-    """The class that `tag` names, from the other fields: programs by op, failures by kind."""
+    """Build the class that `tag` names from the other fields: programs by op, failures by kind."""
     fields = mapping(value)
     name = fields.get(tag)
     if not isinstance(name, str) or name not in classes:
@@ -105,10 +105,12 @@ def tagged(value: object, tag: str, classes: Mapping[str, type[T]]) -> T:
     return kind(**fields_of(fields, required=required, optional=optional))  # type: ignore[no-any-return]
 
 
-def whole(value: Any, depth: int = 0) -> Any:
+def checked_json(value: Any, depth: int = 0) -> Any:
     """
-    A value that can be written again as it was read: no key twice, no endless integer, no NaN, no half of a surrogate
-    pair, not nested beyond reason. For what is kept without being understood: settings, logs, whole lines of an engine.
+    Return a value if it can be written again as it was read; refuse it otherwise.
+
+    That is: no key twice, no endless integer, no NaN, no half of a surrogate pair, not nested beyond reason. It is for
+    values that are stored uninterpreted: settings, logs, whole lines of an engine.
     """
     if depth > DEEPEST:
         raise Malformed(f"values nested more than {DEEPEST} deep", "a shallow value")
@@ -118,16 +120,16 @@ def whole(value: Any, depth: int = 0) -> Any:
         raise Malformed("half of a surrogate pair", "Unicode characters")
     if isinstance(value, dict):
         for key, each in mapping(value).items():
-            whole(key)
-            whole(each, depth + 1)
+            checked_json(key)
+            checked_json(each, depth + 1)
     elif isinstance(value, list):
         for each in value:
-            whole(each, depth + 1)
+            checked_json(each, depth + 1)
     return value
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """A JSON object, with every key once."""
+    """Check for a JSON object with every key once, and return a copy of it."""
     if isinstance(value, _Ambiguous):
         raise Malformed(f"the key {quote(value.twice)} twice", "every key once")
     if not isinstance(value, dict):
@@ -136,7 +138,7 @@ def mapping(value: object) -> dict[str, Any]:
 
 
 def fields_of(value: object, *, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The fields of a JSON object: all that are required, and none that nobody knows."""
+    """Return the fields of a JSON object: all that are required, and none that are unknown."""
     fields = mapping(value)
     for key in fields:
         if key not in required and key not in optional:
@@ -149,7 +151,7 @@ def fields_of(value: object, *, required: tuple[str, ...], optional: tuple[str, 
 
 
 def list_of(decode: Callable[[Any], T], value: object) -> tuple[T, ...]:
-    """A JSON list, each item decoded."""
+    """Decode each item of a JSON list."""
     if not isinstance(value, list):
         raise Malformed(quote(value), "a list")
     items = []
@@ -162,23 +164,23 @@ def list_of(decode: Callable[[Any], T], value: object) -> tuple[T, ...]:
     return tuple(items)
 
 
-def itself(value: Any) -> Any:
-    """For items that need no decoding: whoever takes them refuses what does not fit."""
+def identity(value: Any) -> Any:
+    """Return an item that needs no decoding; the value that it becomes part of validates it."""
     return value
 
 
 def tuple_if_list(value: Any) -> Any:
-    """A list as the tuple that frozen values hold; anything else is left to be refused."""
+    """Turn a list into the tuple that frozen values hold; anything else is left for them to refuse."""
     return tuple(value) if isinstance(value, list) else value
 
 
-def present(value: Any) -> dict[str, Any]:
-    """The fields that say something: an optional one that was never given stays away, as in the file it came from."""
+def given_fields(value: Any) -> dict[str, Any]:
+    """Return the fields that were given: an optional one that is None is left out, as in the file it came from."""
     return attrs.asdict(value, recurse=False, filter=lambda _, found: found is not None)
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file that is there whole or not at all, whenever the power goes."""
+    """Write a file atomically: after a power failure it is there whole or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
     with unfinished.open("w", encoding="utf-8") as file:
         file.write(text)

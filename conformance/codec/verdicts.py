@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.case import Graph
-from conformance.codec.strict import list_of, present
+from conformance.codec.strict import given_fields, list_of
 from conformance.errors import Malformed, inside, quote
 from conformance.judge.verdict import Conforms, Inconclusive, Verdict, Violates
 from conformance.model.configuration import RECOVER, Rule, Step, Trace
 
 
 def encode_verdict(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON."""
+    """Encode a verdict as JSON."""
     match verdict:
         case Conforms(witness=None):
             return {"verdict": "conforms", "epochs": verdict.epochs}
@@ -24,22 +24,22 @@ def encode_verdict(verdict: Verdict) -> dict[str, Any]:
                 "epochs": verdict.epochs,
             }
         case Violates():
-            findings = [present(finding) for finding in verdict.findings]
+            findings = [given_fields(finding) for finding in verdict.findings]
             return {"verdict": "violates", "guarantee": verdict.guarantee, "findings": findings}
         case Inconclusive():
             return {"verdict": "inconclusive", "because": verdict.because}
 
 
 def encode_trace(trace: Iterable[Step]) -> list[list[str]]:
-    """A trace as JSON: the rule of each step, its task and its stream, as far as it has them."""
+    """Encode a trace as JSON: the rule of each step, its task and its stream, as far as it has them."""
     return [[part for part in (step.rule.value, step.task, step.stream) if part] for step in trace]
 
 
 def decode_trace(value: object, graph: Graph) -> Trace:
     """
-    JSON to a trace over a graph: a list of steps, or what `model run --json` prints, which has one.
+    Decode a trace over a graph from JSON: a list of steps, or the output of `model run --json`, which has one.
 
-    Whether the steps apply is for the model to say.
+    Whether the steps apply is decided by the model, not here.
     """
     if isinstance(value, dict) and "trace" in value:
         with inside("trace"):

@@ -1,8 +1,8 @@
 """
 Configurations c = <Pi, Sigma, N, M, D>, and the valid initial ones.
 
-Everything here is immutable from the outside. The mappings of a configuration are plain dicts that nobody changes after
-construction; tuples stand where a step makes many of them.
+Everything here is immutable from the outside. The mappings of a configuration are plain dicts that are not changed
+after construction; tuples stand where a step makes many of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +37,8 @@ class Log(Generic[T]):
     shorter ones cannot see; appending to a shorter one copies. An execution that goes forward never copies
     except after a recovery, and one that branches pays for the branch.
 
-    `items` and `length` are open for the rules, which read `items[n] if n < length` at every step. Nobody else looks.
+    `items` and `length` are open for the rules, which read `items[n] if n < length` at every step. All other
+    code uses the methods.
     """
 
     __slots__ = ("_hash", "items", "length")
@@ -50,7 +51,7 @@ class Log(Generic[T]):
 
     @classmethod
     def of(cls, *items: T) -> "Log[T]":
-        """The log of these items."""
+        """Make a log of these items."""
         return cls(list(items), len(items))
 
     def __len__(self) -> int:
@@ -83,7 +84,7 @@ class Log(Generic[T]):
         return f"Log({list(self)})"
 
     def append(self, item: T) -> "Log[T]":
-        """The log with one more item."""
+        """Return the log with one more item."""
         items, length = self.items, self.length
         if len(items) != length:
             items = items[:length]
@@ -91,7 +92,7 @@ class Log(Generic[T]):
         return Log(items, length + 1)
 
     def first(self, length: int) -> "Log[T]":
-        """The log's first `length` items."""
+        """Return the log's first `length` items."""
         return Log(self.items, min(length, self.length))
 
 
@@ -172,7 +173,7 @@ class Dataflow:
 
     @classmethod
     def of(cls, case: Case) -> "Dataflow":
-        """The part of a case that the model runs: its graph and its recorded input."""
+        """Translate the part of a case that the model runs: its graph and its recorded input."""
         processors = {
             task.name: Processor(
                 name=task.name,
@@ -231,7 +232,7 @@ class Configuration(NamedTuple):
 
 
 def initial(case: Case) -> Configuration:
-    """The configuration of K that a case describes."""
+    """Build the initial configuration, in K, that a case describes."""
     dataflow = Dataflow.of(case)
     processors = dataflow.processors.values()
     return Configuration(

@@ -21,8 +21,9 @@ from conformance.model.trace import configurations
 @frozen
 class Explained:
     """
-    A failure-free trace and, for each configuration of the original execution, the index of the one that explains it:
-    the one after the closest preceding committing border step, or the initial one.
+    A failure-free trace and, for each configuration of the original execution, the index of the one that explains it.
+
+    That is the one after the closest preceding committing border step, or the initial one.
     """
 
     trace: Trace
@@ -38,7 +39,7 @@ class Generation:
 
 
 def generations(c: Configuration, trace: Sequence[Step]) -> list[Generation]:
-    """A valid trace, split at its recoveries."""
+    """Split a valid trace at its recoveries."""
     found = [Generation([], gce(c))]
     after = iter(configurations(c, trace))
     before = next(after)
@@ -54,7 +55,7 @@ def generations(c: Configuration, trace: Sequence[Step]) -> list[Generation]:
 
 
 def explain(c: Configuration, trace: Sequence[Step]) -> Explained:
-    """The construction. A trace that does not apply from c raises Inapplicable."""
+    """Construct the explanation of a trace from c; raise Inapplicable if the trace does not apply."""
     constructed: list[Step] = []
     mapping = [0]
     split = generations(c, trace)
@@ -69,12 +70,12 @@ def explain(c: Configuration, trace: Sequence[Step]) -> Explained:
 
 
 def reordered(generation: Generation) -> list[int]:
-    """Step (2) of the proof as a permutation: what survives first, the rest behind it, both in their order."""
+    """Return step (2) of the proof as a permutation: what survives first, the rest behind it, both in their order."""
     survives = [index for index, (_, epoch, _) in enumerate(generation.steps) if epoch <= generation.gce]
     rest = [index for index, (_, epoch, _) in enumerate(generation.steps) if epoch > generation.gce]
     return survives + rest
 
 
 def is_committing(before: Configuration, step: Step, after: Configuration) -> bool:
-    """A committing border step: an I-Border that changes gce."""
+    """Recognise a committing border step: an I-Border that changes gce."""
     return step.rule is Rule.BORDER and gce(before) != gce(after)

@@ -1,5 +1,5 @@
 """
-Executions: who goes next, and when failures strike.
+Executions: a scheduler's choice of steps, with failures put in between.
 
 A scheduler chooses among the steps that are enabled; an injector may put failures before the chosen step. Every
 execution made here is fair: failures are finite, and a step that stays enabled is taken before the execution ends,
@@ -25,10 +25,10 @@ Ready: TypeAlias = Mapping[str, tuple[Step, ...]]
 
 
 class Scheduler(Protocol):
-    """Chooses the next step. `ready` is not empty."""
+    """The choice of the next step. `ready` is not empty."""
 
     def choose(self, c: Configuration, ready: Ready) -> Step:
-        """One of the steps in `ready`."""
+        """Choose one of the steps in `ready`."""
         ...
 
 
@@ -40,7 +40,7 @@ class RandomScheduler:
 
     @classmethod
     def seeded(cls, seed: int) -> "RandomScheduler":
-        """The random scheduler of this seed."""
+        """Make the random scheduler of this seed."""
         return cls(Random(seed))
 
     def choose(self, c: Configuration, ready: Ready) -> Step:  # noqa: ARG002
@@ -65,39 +65,39 @@ class RoundRobin:
 
 
 @define
-class Last:
-    """Some tasks go last: they move only when nobody else can. The longest starvation that fairness allows."""
+class Deferring:
+    """Some tasks go last: they move only when no other task can. The longest starvation that fairness allows."""
 
-    waits: Callable[[Configuration, str], bool]
+    is_deferred: Callable[[Configuration, str], bool]
     others: Scheduler
 
     def choose(self, c: Configuration, ready: Ready) -> Step:
-        first = {name: steps for name, steps in ready.items() if name == RECOVERY or not self.waits(c, name)}
+        first = {name: steps for name, steps in ready.items() if name == RECOVERY or not self.is_deferred(c, name)}
         return self.others.choose(c, first or ready)
 
 
-def starving(task: str, others: Scheduler) -> Last:
-    """The adversary: `task` goes last, always."""
-    return Last(lambda _, name: name == task, others)
+def starving(task: str, others: Scheduler) -> Deferring:
+    """Make the adversary: `task` goes last, always."""
+    return Deferring(lambda _, name: name == task, others)
 
 
 def holding(case: Case, others: Scheduler) -> Scheduler:
-    """A case's holds: a held task goes last as long as it is in the epoch it is held in."""
+    """Apply a case's holds: a held task goes last as long as it is in the epoch it is held in."""
     if not case.holds:
         return others
     held = {(hold.task, hold.epoch) for hold in case.holds}
 
-    def waits(c: Configuration, name: str) -> bool:
+    def is_held(c: Configuration, name: str) -> bool:
         volatile = c.states[name][1]
         return volatile is not None and (name, volatile[0]) in held
 
-    return Last(waits, others)
+    return Deferring(is_held, others)
 
 
 def execution(
     c: Configuration, scheduler: Scheduler, injector: Injector | None = None
 ) -> Iterator[tuple[Step, Configuration]]:
-    """The steps of one fair execution from c, each with the configuration after it."""
+    """Run one fair execution from c; yield its steps, each with the configuration after it."""
     enabled: dict[str, tuple[Step, ...]] = {}
     _refresh(enabled, c, c.dataflow.processors)
     affected = c.dataflow.affected
@@ -106,14 +106,14 @@ def execution(
         step = choose(c, enabled) if enabled else None
         if injector is not None and (failures := injector.due(c, step)):
             for failure in failures:
-                c = _take(c, failure)
+                c = _after(c, failure)
                 enabled.pop(failure.task, None)
                 yield failure, c
             enabled[RECOVERY] = (RECOVER,)
             continue
         if step is None:
             return
-        c = _take(c, step)
+        c = _after(c, step)
         if step is RECOVER:
             del enabled[RECOVERY]
             _refresh(enabled, c, c.dataflow.processors)
@@ -122,7 +122,7 @@ def execution(
         yield step, c
 
 
-def _take(c: Configuration, step: Step) -> Configuration:
+def _after(c: Configuration, step: Step) -> Configuration:
     after = successor(c, step)
     if after is None:
         raise AssertionError(f"{step} was chosen and is not enabled")
@@ -139,7 +139,7 @@ def _refresh(enabled: dict[str, tuple[Step, ...]], c: Configuration, names: Iter
 
 @frozen
 class Execution:
-    """One finished execution: how it went, where it ended, and how many of the case's failures fired."""
+    """One finished execution: its trace, the configuration it ended in, and how many of the case's failures fired."""
 
     trace: Trace
     end: Configuration
@@ -147,7 +147,7 @@ class Execution:
 
 
 def run(case: Case, seed: int = 0) -> Execution:
-    """One random execution of a case with its failures and holds."""
+    """Run one random execution of a case with its failures and holds."""
     injector = ScheduledInjector(case.failures, Random(seed))
     end = initial(case)
     trace = []

@@ -1,5 +1,5 @@
 """
-Observational explanation: when may one execution be taken for another?
+Observational explanation: the condition under which one execution may be taken for another.
 
 C is explained by C' with respect to O and O' if every O(C_m) is some O'(C'_m'). Here both executions come as the
 observations along them, and an explanation is the mapping m -> m'. The functions are the lemmas: each takes
@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 Mapping: TypeAlias = tuple[int, ...]
+"""m -> m'."""
 
 O1 = TypeVar("O1")
 O2 = TypeVar("O2")
@@ -18,7 +19,7 @@ Seen = TypeVar("Seen", bound=Hashable)
 
 
 def explains(observed: Sequence[O1], by: Sequence[O1], mapping: Mapping) -> bool:
-    """Whether the mapping is an explanation: equal observations at m and mapping[m], for every m."""
+    """Check that the mapping is an explanation: equal observations at m and mapping[m], for every m."""
     return len(mapping) == len(observed) and all(
         0 <= target < len(by) and seen == by[target] for seen, target in zip(observed, mapping, strict=True)
     )
@@ -26,7 +27,7 @@ def explains(observed: Sequence[O1], by: Sequence[O1], mapping: Mapping) -> bool
 
 def explanation(observed: Sequence[Seen], by: Sequence[Seen]) -> Mapping | None:
     """
-    The explanation that takes each observation to the first place where `by` shows the same; None if there is none.
+    Find the explanation that takes each observation to the first place where `by` shows the same; None if none exists.
 
     It is also a monotonic one, wherever both sides are monotonic in one partial order (Lemma monotonicity): if
     O(C_k) = x precedes O(C_k+1) = y and the first y stood before the first x, then y would precede x as well, so x = y.
@@ -40,17 +41,17 @@ def explanation(observed: Sequence[Seen], by: Sequence[Seen]) -> Mapping | None:
 
 
 def is_monotonic(mapping: Mapping) -> bool:
-    """Whether the chosen indices never go back."""
+    """Check that the chosen indices never go back."""
     return all(earlier <= later for earlier, later in pairwise(mapping))
 
 
 def grows(observed: Sequence[O1], precedes: Callable[[O1, O1], bool]) -> bool:
-    """Whether an observability function is monotonic along an execution, in the order `precedes`."""
+    """Check that an observability function is monotonic along an execution, in the order `precedes`."""
     return all(precedes(earlier, later) for earlier, later in pairwise(observed))
 
 
 def chained(first: Mapping, second: Mapping) -> Mapping:
-    """Transitivity: C by C' and C' by C'' give C by C''."""
+    """Apply transitivity: C by C' and C' by C'' give C by C''."""
     return tuple(second[target] for target in first)
 
 
@@ -58,7 +59,7 @@ def composed(
     view: Callable[[O1], O2], observed: Sequence[O1], by: Sequence[O1], mapping: Mapping
 ) -> tuple[list[O2], list[O2], Mapping]:
     """
-    Composition: what explains through O explains through any view of O.
+    Apply composition: what explains through O explains through any view of O.
 
     The same mapping still holds, as equal observations have equal views. The result is an explanation in the paper's
     sense only if the view of O is itself monotonic, as every observability function must be; "only these streams" is.

@@ -24,7 +24,7 @@ Visitor: TypeAlias = Callable[[Configuration, Step, Configuration], None]
 
 @frozen
 class Exploration:
-    """What was found. `ends` are the outs of the configurations in which nothing is left to do."""
+    """The result: `ends` are the outs of final configurations, `stuck` the ones that end without every epoch."""
 
     states: int
     transitions: int
@@ -35,17 +35,17 @@ class Exploration:
 
     @property
     def transparent(self) -> bool:
-        """Failures show nothing that could not be seen without them."""
+        """Whether failures show nothing that could not be seen without them."""
         return self.outs == self.failure_free
 
     @property
     def live(self) -> bool:
-        """No execution ends before every epoch is committed."""
+        """Whether no execution ends before every epoch is committed."""
         return not self.stuck
 
 
 def out_of(c: Configuration) -> Out:
-    """out(c) as a value that can be kept in a set."""
+    """Return out(c) as a value that can be kept in a set."""
     return tuple(observed(c).items())
 
 
@@ -71,7 +71,7 @@ def explore(
        configuration.)
 
     2. Without failures it is enough to go on with one task p at a time, provided every input of p offers a message.
-       Then the steps of p that are enabled are all that p can do next: nobody else can change the heads of its inputs.
+       Then the steps of p that are enabled are all that p can do next: no other task changes the heads of its inputs.
        So they form a persistent set: whatever the others do first is independent of each of them. Some such task
        exists as long as anything is enabled, namely the first unfinished one in topological order: its inputs are
        sources or the streams of finished tasks, whole already. Without recovery the state space has no cycle, so
@@ -126,7 +126,7 @@ class _Search:
     def close(
         self, frontier: list[Configuration], follow: Callable[[Configuration], Iterator[Step]]
     ) -> list[Configuration]:
-        """Everything reachable from the frontier that is new."""
+        """Visit everything reachable from the frontier that is new."""
         stack = [c for c in frontier if self.add(c)]
         visited = []
         while stack:
@@ -150,7 +150,7 @@ class _Search:
         return after
 
     def starts_anew(self, c: Configuration) -> bool:
-        """Whether nothing was committed yet and nothing done, or an epoch was committed just now."""
+        """Tell whether c is the initial configuration, or an epoch was committed just now."""
         return c in self.commits or c == self.first
 
     def add(self, c: Configuration) -> bool:

@@ -1,5 +1,5 @@
 """
-Where failures strike: by a case's schedule, or at random.
+Fault injection into executions: by a case's schedule, or at random.
 
 In the model a crash is one F-Fail; a kill, a partition or a restart fails every task. When to recover is the
 scheduler's choice, as F-Recover is a step like any other.
@@ -22,10 +22,10 @@ ODDS = 0.3
 
 
 class Injector(Protocol):
-    """Puts failures into an execution."""
+    """The choice of failures for an execution."""
 
     def due(self, c: Configuration, step: Step | None) -> tuple[Step, ...]:
-        """The failures that strike in c, just before `step`; `step` is None when nothing else is enabled."""
+        """Choose the failures that strike in c, just before `step`; `step` is None when nothing else is enabled."""
         ...
 
 
@@ -79,7 +79,7 @@ class ScheduledInjector:
         return tuple(processor.fail for processor in c.dataflow.processors.values())
 
     def _strikes_in_flight(self, failure: Failure, c: Configuration, step: Step | None) -> bool:
-        """A kill or partition while its epoch is being processed, or while its snapshot is under way."""
+        """Decide on a kill or partition while its epoch is being processed, or while its snapshot is under way."""
         if step is None or step.rule is Rule.RECOVER:
             return False
         snapshot = isinstance(failure, Kill) and failure.phase == "snapshot"
@@ -92,14 +92,14 @@ class ScheduledInjector:
 
 
 def handled(c: Configuration, task: str) -> int:
-    """How many events of its current epoch a task has handled since it last started it."""
+    """Count the events of its current epoch that a task has handled since it last started it."""
     before = epoch_of(c, task) - 1
     inputs = c.dataflow.processors[task].inputs
     return sum(c.numbers[task][stream] - committed(c.messages[stream], before) for stream in inputs)
 
 
 def in_flight(c: Configuration, epoch: int) -> bool:
-    """Whether some message of that epoch has been taken, and the epoch is not committed."""
+    """Tell whether some message of that epoch has been taken, and the epoch is not committed."""
     return gce(c) < epoch and any(
         c.numbers[name][stream] > committed(c.messages[stream], epoch - 1)
         for name, processor in c.dataflow.processors.items()
@@ -118,11 +118,11 @@ def _crashes(crash: Crash, c: Configuration, step: Step | None) -> bool:
 
 
 def _archived(c: Configuration, epoch: int) -> bool:
-    """Whether the snapshot of that epoch is under way: taken by some task and not by all."""
+    """Tell whether the snapshot of that epoch is under way: taken by some task and not by all."""
     return gce(c) < epoch and any(len(archive) > epoch for archive, _ in c.states.values())
 
 
 def _commits(c: Configuration, step: Step, epoch: int) -> bool:
-    """Whether this border step would complete that epoch: all others have archived it."""
+    """Tell whether this border step would complete that epoch: all others have archived it."""
     others = (len(archive) - 1 for name, (archive, _) in c.states.items() if name != step.task)
     return epoch_of(c, step.task) == epoch and all(archived >= epoch for archived in others)

@@ -1,8 +1,10 @@
 """
-The seven rules. I-Event, I-Border and F-Fail are local: a task's state and what it would do to the streams. S-Step
-carries a local step into the whole configuration, if its actions apply. F-Recover is global.
+The seven rules.
 
-S-AbsX and S-AbsP forget a step's label: `labelled` is the step with it, `successor` without.
+I-Event, I-Border and F-Fail are local: a task's state and what it would do to the streams. S-Step carries a local step
+into the whole configuration, if its actions apply. F-Recover is global.
+
+S-AbsX and S-AbsP forget a step's label: `labelled_successor` takes the step with it, `successor` without.
 """
 
 from collections.abc import Mapping, Sequence
@@ -132,7 +134,7 @@ def recover(c: Configuration) -> Configuration | None:
 
 
 def local(c: Configuration, step: Step) -> LocalStep | None:
-    """The local step that a step of a trace stands for, with the message its stream offers; None if not enabled."""
+    """Find the local step behind a step of a trace, with the message its stream offers; None if it is not enabled."""
     name = step.task
     task = c.dataflow.processors[name]
     state = c.states[name]
@@ -175,7 +177,7 @@ def successor(c: Configuration, step: Step) -> Configuration | None:
 
 def ready(c: Configuration, name: str) -> tuple[Step, ...]:
     """
-    The I-Event and I-Border steps of one task that are enabled, in the order of its inputs.
+    List the I-Event and I-Border steps of one task that are enabled, in the order of its inputs.
 
     Says without computing f what `successor` says by computing it; the tests hold the two together.
     """

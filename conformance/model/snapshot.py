@@ -1,4 +1,4 @@
-"""What is durable and what an observer may rely on: gce, out and lcs."""
+"""What is durable, and what an observer may rely on: gce, out and lcs."""
 
 from bisect import bisect_right
 from typing import TypeAlias
@@ -11,13 +11,13 @@ Observation: TypeAlias = dict[str, Epochs]
 
 
 def gce(c: Configuration) -> int:
-    """The greatest common epoch: the newest that every task has archived."""
+    """Return the greatest common epoch: the newest that every task has archived."""
     return min([len(archive) for archive, _ in c.states.values()]) - 1
 
 
 def epoch_of(c: Configuration, task: str) -> int:
     """
-    The epoch of a task's next step, or, if it has failed, of its last normal state.
+    Return the epoch of a task's next step, or, if it has failed, of its last normal state.
 
     A task in epoch e has archived 0..e-1, failed or not, so the archive tells.
     """
@@ -27,7 +27,7 @@ def epoch_of(c: Configuration, task: str) -> int:
 
 def committed(log: Log[Data], epoch: int) -> int:
     """
-    How many messages of a stream belong to epochs up to `epoch`.
+    Count the messages of a stream that belong to epochs up to `epoch`.
 
     Epochs never decrease along a stream (well-formedness), so the committed messages are a prefix.
     """
@@ -35,13 +35,13 @@ def committed(log: Log[Data], epoch: int) -> int:
 
 
 def out(c: Configuration) -> set[Message]:
-    """out(c) = { n s <e, d> in M : e <= gce(c) }, as the paper writes it."""
+    """Return out(c) = { n s <e, d> in M : e <= gce(c) }, as the paper writes it."""
     epoch = gce(c)
     return {message for message in c.message_set() if message[2][0] <= epoch}
 
 
 def observed(c: Configuration) -> Observation:
-    """out(c), as epochs of events by stream."""
+    """Return out(c) as epochs of events by stream."""
     epoch = gce(c)
     return {stream: _epochs(log, epoch) for stream, log in c.messages.items()}
 
@@ -57,7 +57,7 @@ def _epochs(log: Log[Data], last: int) -> Epochs:
 
 def lcs(c: Configuration) -> Configuration:
     """
-    The latest common snapshot: what is left of c when everything after gce(c) is forgotten.
+    Return the latest common snapshot: c with everything after gce(c) forgotten.
 
     Every archive keeps its epochs up to gce, every task restarts from its snapshot of gce, the streams keep
     what was committed (the sources everything), and all go on behind the last committed message.

@@ -9,7 +9,7 @@ from conformance.model.rules import CONSUME, PRODUCE, Label, labelled_successor,
 
 
 def configurations(c: Configuration, trace: Sequence[Step]) -> Iterator[Configuration]:
-    """Z(c), c first. A step that does not apply raises Inapplicable when it is reached."""
+    """Go through Z(c), c first. A step that does not apply raises Inapplicable when it is reached."""
     yield c
     for index, step in enumerate(trace):
         after = successor(c, step)
@@ -20,13 +20,13 @@ def configurations(c: Configuration, trace: Sequence[Step]) -> Iterator[Configur
 
 
 def last(c: Configuration, trace: Sequence[Step]) -> Configuration:
-    """The end of Z(c)."""
+    """Return the end of Z(c)."""
     *_, end = configurations(c, trace)
     return end
 
 
 def valid(c: Configuration, trace: Sequence[Step]) -> bool:
-    """Whether the trace applies from c."""
+    """Check that the trace applies from c."""
     try:
         last(c, trace)
     except Inapplicable:
@@ -53,7 +53,7 @@ def _at_border(c: Configuration, task: str, stream: str) -> bool:
 
 
 def labels(c: Configuration, trace: Sequence[Step]) -> list[Label | None]:
-    """The full steps <rule, p, N_p, X> of a valid trace; F-Recover has none."""
+    """Label the steps of a valid trace, <rule, p, N_p, X>; F-Recover has no label."""
     found: list[Label | None] = []
     for before, step in zip(configurations(c, trace), trace, strict=False):
         taken = None if step is RECOVER else labelled_successor(before, step)
@@ -63,7 +63,7 @@ def labels(c: Configuration, trace: Sequence[Step]) -> list[Label | None]:
 
 def causes(c: Configuration, trace: Sequence[Step]) -> list[int]:
     """
-    The causal order: for each step the set of steps that happen before it, as the bits of an integer.
+    Compute the causal order: for each step the set of steps that happen before it, as the bits of an integer.
 
     A step happens before a later one if either is F-Recover, if both are of one task, if the later one consumes a
     message that the earlier one produced, or through others. F-Recover stands between all before it and all after, so
@@ -101,12 +101,12 @@ def causes(c: Configuration, trace: Sequence[Step]) -> list[int]:
 
 
 def happens_before(order: Sequence[int], i: int, j: int) -> bool:
-    """Whether step i happens before step j, in an order from `causes`."""
+    """Check that step i happens before step j, in an order from `causes`."""
     return bool(order[j] >> i & 1)
 
 
 def preserves(order: Sequence[int], permutation: Sequence[int]) -> bool:
-    """Whether a permutation (old indices in their new order) keeps every cause before its effect."""
+    """Check that a permutation (old indices in their new order) keeps every cause before its effect."""
     placed = 0
     for index in permutation:
         if order[index] & ~placed:
@@ -116,19 +116,19 @@ def preserves(order: Sequence[int], permutation: Sequence[int]) -> bool:
 
 
 def shuffled(order: Sequence[int], random: Random) -> list[int]:
-    """A random causality-preserving permutation. Every one of them can come up."""
+    """Draw a random causality-preserving permutation. Every one of them can come up."""
     placed = 0
-    left = list(range(len(order)))
+    remaining = list(range(len(order)))
     permutation = []
-    while left:
-        free = [index for index in left if not order[index] & ~placed]
+    while remaining:
+        free = [index for index in remaining if not order[index] & ~placed]
         index = random.choice(free)
-        left.remove(index)
+        remaining.remove(index)
         placed |= 1 << index
         permutation.append(index)
     return permutation
 
 
 def permuted(trace: Sequence[Step], permutation: Sequence[int]) -> Trace:
-    """The trace's steps in the order of a permutation."""
+    """Put the trace's steps in the order of a permutation."""
     return tuple(trace[index] for index in permutation)

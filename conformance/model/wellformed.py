@@ -1,4 +1,4 @@
-"""Well-formedness (Def0 of the paper's liveness proof): what every reachable configuration keeps."""
+"""Well-formedness (Def0 of the paper's liveness proof), which every reachable configuration has."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from conformance.model.configuration import BD, Configuration, Data, Log
 
 def faults(c: Configuration) -> Iterator[str]:
     """
-    What is not well formed about c; nothing, if it is.
+    Find what is not well formed about c; nothing, if c is well formed.
 
     Every stream runs through epochs 1, 2, ... without a gap, each closed by its border; the sources hold what they
     held at the start; and every task, failed or not, has consumed and produced exactly what its archive says: with

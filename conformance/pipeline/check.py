@@ -48,15 +48,15 @@ def check(
     return judge(question.case, question.seen, Budget(steps=10**12, seconds=seconds))
 
 
-def read(case_file: Path, observations_file: Path) -> "Question":
+def read(case_file: Path, observations_file: Path) -> "CheckRequest":
     """Both files, without their datasets."""
-    return Question(
+    return CheckRequest(
         case_file, observations_file, *read_case_beside(case_file), *read_observations_beside(observations_file)
     )
 
 
 @frozen
-class Question:
+class CheckRequest:
     """A case and observations, and where their events stand, if not in the files themselves."""
 
     case_file: Path

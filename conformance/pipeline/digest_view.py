@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from conformance.case import Case, Epochs
 from conformance.errors import Malformed
 from conformance.observation import Observation, Observations
-from conformance.pipeline.segments import RECORDED, Place, Rows, Summary
+from conformance.pipeline.segments import RECORDED, Rows, SegmentKey, SegmentSummary
 from conformance.programs import Event
 
 
@@ -23,7 +23,7 @@ class SegmentIndex:
     """What there is: all rows, what is known of each segment, how many epochs each stream has."""
 
     rows: Rows
-    summaries: Mapping[Place, Summary]
+    summaries: Mapping[SegmentKey, SegmentSummary]
     epochs: Mapping[tuple[int, str], int]
 
     def shown(self, origin: int, stream: str) -> int:
@@ -38,7 +38,7 @@ class SegmentIndex:
                 file = self.rows.file(RECORDED)
                 raise Malformed(f"{found} epochs", expected, path=("inputs", source), file=file)
 
-    def content(self, place: Place) -> tuple[int, int, int] | None:
+    def content(self, place: SegmentKey) -> tuple[int, int, int] | None:
         """What tells one segment from another."""
         found = self.summaries.get(place)
         return None if found is None else (found.rows, *found.hashes)
@@ -77,7 +77,7 @@ def _first_difference(whole: SegmentIndex, stream: str, one: int, other: int, ep
 def _filled(
     whole: SegmentIndex, case: Case, seen: Observations, wanted: set[tuple[str, int]]
 ) -> tuple[Case, Observations]:
-    fetched: dict[tuple[str, int, object], Place] = {}
+    fetched: dict[tuple[str, int, object], SegmentKey] = {}
     for place in whole.summaries:
         if place[1:] in wanted:
             fetched.setdefault((*place[1:], whole.content(place)), place)

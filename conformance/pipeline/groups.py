@@ -30,11 +30,11 @@ BORDERS: dict[Kind, int | str] = {"integers": -1, "text": ""}
 
 ANSWER = "part long, slice long, rows long, answer string, said binary"
 
-Answer: TypeAlias = Literal["explained", "unexplained", "out of budget", "misnumbered", "unproven"]
+GroupAnswer: TypeAlias = Literal["explained", "unexplained", "out of budget", "misnumbered", "unproven"]
 
 
 @frozen
-class Piece:
+class Subgraph:
     """A part of the graph: its tasks, the streams they touch, and whether it is judged epoch by epoch."""
 
     tasks: tuple[Task, ...]
@@ -48,10 +48,10 @@ class Piece:
 
 
 @frozen
-class Plan:
+class JudgingPlan:
     """What every worker has to know."""
 
-    pieces: tuple[Piece, ...]
+    subgraphs: tuple[Subgraph, ...]
     kind: Kind
     epochs: int
     seconds: float
@@ -74,46 +74,48 @@ def explainer(plan: Any, counted: Any) -> Callable[[Any, Any], Any]:
 
 @frozen
 class _Group:
-    plan: Plan
+    plan: JudgingPlan
     part: int
     slice: int
 
     @property
-    def piece(self) -> Piece:
-        return self.plan.pieces[self.part]
+    def subgraph(self) -> Subgraph:
+        return self.plan.subgraphs[self.part]
 
-    def answer(self, rows: Any) -> tuple[Answer, bytes]:
+    def answer(self, rows: Any) -> tuple[GroupAnswer, bytes]:
         segments, keys, wrong = self._segments(rows)
         if wrong is not None:
             return "misnumbered", pickle.dumps(wrong)
-        piece = self.piece
-        epochs = 1 if piece.split else self.plan.epochs
+        subgraph = self.subgraph
+        epochs = 1 if subgraph.split else self.plan.epochs
         seen: StreamSegments = {
-            stream: [segments.get((number, self.slice if piece.split else epoch)) for epoch in range(1, epochs + 1)]
-            for number, stream in enumerate(piece.streams)
+            stream: [segments.get((number, self.slice if subgraph.split else epoch)) for epoch in range(1, epochs + 1)]
+            for number, stream in enumerate(subgraph.streams)
         }
         start = self._start(keys)
         budget = Budget(steps=10**12, seconds=self.plan.seconds)
-        part = TaskGroup(list(piece.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start)
+        part = TaskGroup(
+            list(subgraph.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start
+        )
         try:
             found = part.solve()
         except OutOfBudget as out:
             return "out of budget", str(out).encode()
         if isinstance(found, Unexplained):
-            return "unexplained", pickle.dumps(evolve(found, epoch=self.slice) if piece.split else found)
-        ends = replayed(piece.tasks, seen, start, found, epochs)
-        if ends is None or (piece.states and ends[0] != piece.states[self.slice]):
+            return "unexplained", pickle.dumps(evolve(found, epoch=self.slice) if subgraph.split else found)
+        ends = replayed(subgraph.tasks, seen, start, found, epochs)
+        if ends is None or (subgraph.states and ends[0] != subgraph.states[self.slice]):
             return "unproven", b""
         return "explained", b""
 
     def _start(self, keys: Mapping[int, int]) -> tuple[Any, ...]:
         """The states to start from."""
-        if not self.piece.split:
-            return tuple(task.program.initial for task in self.piece.tasks)
-        (task,) = self.piece.tasks
+        if not self.subgraph.split:
+            return tuple(task.program.initial for task in self.subgraph.tasks)
+        (task,) = self.subgraph.tasks
         if keys_of(task.program) is not None:
             return (from_keys(task.program, keys),)
-        return (self.piece.states[self.slice - 1],)
+        return (self.subgraph.states[self.slice - 1],)
 
     def _segments(
         self, rows: Any
@@ -136,7 +138,7 @@ class _Group:
                 continue
             if not (np.diff(seq[start:end]) == 1).all():
                 wrong = wrong_number(seq[start:end].tolist(), int(seq[start]))
-                return {}, {}, (self.piece.streams[number], int(epoch[start]), str(wrong))
+                return {}, {}, (self.subgraph.streams[number], int(epoch[start]), str(wrong))
             segments[number, int(epoch[start])] = self._events(values[start : end - 1])
         return segments, keys, None
 

@@ -37,8 +37,8 @@ from conformance.judge.verdict import Finding
 from conformance.judge.witness import Unproven
 from conformance.observation import Observations
 from conformance.pipeline.digest_view import SegmentIndex
-from conformance.pipeline.groups import ANSWER, BORDERS, STATE, Piece, Plan, explainer
-from conformance.pipeline.segments import NUMBERED, RECORDED, Place, Summary, path_of
+from conformance.pipeline.groups import ANSWER, BORDERS, STATE, JudgingPlan, Subgraph, explainer
+from conformance.pipeline.segments import NUMBERED, RECORDED, SegmentKey, SegmentSummary, path_of
 from conformance.pipeline.states import from_keys, is_known, keys_of, starts
 from conformance.pipeline.watching import watched
 from conformance.programs import P
@@ -67,13 +67,13 @@ class Parallel:
         extra = surplus_epochs(judged, self.seen)
         segments = stream_segments(judged, self.seen, epochs)
         found = [tuple(part) for part in task_groups(judged.graph, segments)]
-        plan = Plan(
-            tuple(self._piece(judged, tasks, epochs) for tasks in found), self.whole.rows.kind, epochs, self.seconds
+        plan = JudgingPlan(
+            tuple(self._subgraph(judged, tasks, epochs) for tasks in found), self.whole.rows.kind, epochs, self.seconds
         )
         answers = self._answers(judged, plan)
         self._refuse_misnumbered(judged, answers)
         if unproven := [each for each in answers if each.answer == "unproven"]:
-            tasks = ", ".join(task.name for task in plan.pieces[unproven[0].part].tasks)
+            tasks = ", ".join(task.name for task in plan.subgraphs[unproven[0].part].tasks)
             raise Unproven(f"an order that was found for {tasks} does not show what was seen; please report both files")
         unexplained, doubtful = self._first_of_each(answers)
         findings = extra + [finding for each in unexplained for finding in self._findings(judged, each, epochs)]
@@ -85,13 +85,13 @@ class Parallel:
         """Where the rows of a stream are: the sources are as they were recorded."""
         return RECORDED if stream in judged.inputs else len(self.seen.observations) - 1
 
-    def _summary(self, judged: Case, stream: str, epoch: int) -> Summary:
+    def _summary(self, judged: Case, stream: str, epoch: int) -> SegmentSummary:
         return self.whole.summaries[self._origin(judged, stream), stream, epoch]
 
-    def _piece(self, judged: Case, tasks: tuple[Task, ...], epochs: int) -> Piece:
+    def _subgraph(self, judged: Case, tasks: tuple[Task, ...], epochs: int) -> Subgraph:
         streams = tuple(dict.fromkeys(s for task in tasks for s in (*task.inputs, task.output)))
         (task, *others) = tasks
-        together = Piece(tasks, streams, split=False, shown=epochs)
+        together = Subgraph(tasks, streams, split=False, shown=epochs)
         if others:
             return together
         shown = min(epochs, self.whole.shown(self._origin(judged, task.output), task.output))
@@ -99,17 +99,17 @@ class Parallel:
         if not all(is_known(task, inputs) for inputs in read):
             return together
         if keys_of(task.program) is not None:
-            return Piece(tasks, streams, split=True, shown=shown)
+            return Subgraph(tasks, streams, split=True, shown=shown)
         written = [self._summary(judged, task.output, e) for e in range(1, shown + 1)]
         states = tuple(starts(task, list(zip(read, written, strict=True))))
-        return Piece(tasks, streams, split=True, shown=shown, states=states)
+        return Subgraph(tasks, streams, split=True, shown=shown, states=states)
 
-    def _answers(self, judged: Case, plan: Plan) -> list[Any]:
+    def _answers(self, judged: Case, plan: JudgingPlan) -> list[Any]:
         spark = self.whole.rows.frame.sparkSession
         routed = self._routed(judged, plan)
         if routed is None:
             return []
-        groups = sum(piece.shown if piece.split else 1 for piece in plan.pieces)
+        groups = sum(subgraph.shown if subgraph.split else 1 for subgraph in plan.subgraphs)
         self.tell(f"judging {groups:,} groups: each task in each epoch, or tasks that have to be judged together")
         known, counted = spark.sparkContext.broadcast(plan), spark.sparkContext.accumulator(0)
         with watched(counted, self._how_many(judged, plan), self.tell):
@@ -117,13 +117,13 @@ class Parallel:
             answers: list[Any] = explained.collect()
         return sorted(answers, key=lambda each: (each.part, each.slice))
 
-    def _how_many(self, judged: Case, plan: Plan) -> int:
+    def _how_many(self, judged: Case, plan: JudgingPlan) -> int:
         """Rows, each as often as it is needed."""
         routes = [(each[0], each[1], each[5]) for each in self._routes(judged, plan)]
         found = self.whole.summaries
         return sum(found[o, s, e].rows for o, s, upto in routes for e in range(1, upto + 1) if (o, s, e) in found)
 
-    def _routed(self, judged: Case, plan: Plan) -> Any:
+    def _routed(self, judged: Case, plan: JudgingPlan) -> Any:
         """Each row, once for each group that needs it; and the states that are in the rows."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
@@ -142,12 +142,12 @@ class Parallel:
             routed = routed.unionByName(states)
         return routed
 
-    def _routes(self, judged: Case, plan: Plan) -> Iterator[tuple[int, str, int, int, bool, int, int | None]]:
-        for part, piece in enumerate(plan.pieces):
-            outputs = {task.output for task in piece.tasks}
-            for number, stream in enumerate(piece.streams):
-                keys = keys_of(piece.tasks[0].program) if piece.split and stream not in outputs else None
-                yield self._origin(judged, stream), stream, part, number, piece.split, piece.shown, keys
+    def _routes(self, judged: Case, plan: JudgingPlan) -> Iterator[tuple[int, str, int, int, bool, int, int | None]]:
+        for part, subgraph in enumerate(plan.subgraphs):
+            outputs = {task.output for task in subgraph.tasks}
+            for number, stream in enumerate(subgraph.streams):
+                keys = keys_of(subgraph.tasks[0].program) if subgraph.split and stream not in outputs else None
+                yield self._origin(judged, stream), stream, part, number, subgraph.split, subgraph.shown, keys
 
     def _refuse_misnumbered(self, judged: Case, answers: Sequence[Any]) -> None:
         for each in answers:
@@ -182,7 +182,7 @@ class Parallel:
         (`diagnose.determined`): to know it, all of its past would have to be brought to one place.
         """
         near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
-        places: dict[tuple[str, int], Place] = {
+        places: dict[tuple[str, int], SegmentKey] = {
             (stream, epoch): place
             for stream in (*found.task.inputs, found.stream)
             for epoch in near

@@ -29,12 +29,12 @@ NUMBERED = "in each stream of an observation the numbers from 0 on, each once"
 
 NUMBER = "^(0|[1-9][0-9]{0,9})$"
 
-Place: TypeAlias = tuple[int, str, int]
+SegmentKey: TypeAlias = tuple[int, str, int]
 """An observation, or RECORDED; a stream; an epoch."""
 
 
 @frozen
-class Summary:
+class SegmentSummary:
     """What is known of a segment without its rows."""
 
     rows: int
@@ -69,7 +69,7 @@ class Rows:
     files: tuple[str, str]
     """Where the recorded rows and the observed ones come from: for refusals."""
 
-    def summaries(self) -> dict[Place, Summary]:
+    def summaries(self) -> dict[SegmentKey, SegmentSummary]:
         """The one pass. Rows that belong nowhere are refused."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
@@ -98,7 +98,7 @@ class Rows:
             place = each.pop("origin"), each.pop("stream"), each.pop("epoch")
             hashes = each.pop("one"), each.pop("two")
             last = each.pop("last")
-            found[place] = Summary(hashes=hashes, last=last % (P + 1) if last >= 0 else None, **each)
+            found[place] = SegmentSummary(hashes=hashes, last=last % (P + 1) if last >= 0 else None, **each)
         return found
 
     def _stray(self) -> Any:
@@ -130,12 +130,12 @@ class Rows:
         """Where these rows come from."""
         return self.files[0] if origin == RECORDED else self.files[1]
 
-    def fetch(self, places: Iterable[Place]) -> dict[Place, list[tuple[int, Any]]]:
+    def fetch(self, places: Iterable[SegmentKey]) -> dict[SegmentKey, list[tuple[int, Any]]]:
         """The rows of these segments, each with its number, as they stand there: a border is None."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - as above
 
         wanted = list(places)
-        found: dict[Place, list[tuple[int, Any]]] = {place: [] for place in wanted}
+        found: dict[SegmentKey, list[tuple[int, Any]]] = {place: [] for place in wanted}
         if wanted:
             spark = self.frame.sparkSession
             few = spark.createDataFrame(wanted, "origin long, stream string, epoch long")
@@ -146,7 +146,7 @@ class Rows:
                 found[row.origin, row.stream, row.epoch].append((row.seq, row.value))
         return {place: sorted(rows, key=lambda row: row[0]) for place, rows in found.items()}
 
-    def events(self, places: Iterable[Place]) -> dict[Place, tuple[int | str, ...]]:
+    def events(self, places: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[int | str, ...]]:
         """The events of these segments; looked at closely, they may turn out to be none."""
         fetched = self.fetch(places)
         for (origin, stream, epoch), rows in fetched.items():

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 from conformance.adapters.serve import answered
 from conformance.campaign.batch_runner import PendingVerdict
 from conformance.campaign.events import Outcome
-from conformance.campaign.journal import CONVERTER
 from conformance.campaign.judging import RunVerdict, outcome
 from conformance.campaign.plan import request_of
 from conformance.case import Case
-from conformance.codec import decode_case, decode_observations, digest, encode_case, encode_observations
+from conformance.codec import decode_case, decode_observations, digest, encode_case, encode_observations, parse
+from conformance.codec.typed import decode, encode
 from conformance.observation import Observations
 from conformance.registry import engine as engine_named
 
@@ -51,7 +51,7 @@ def _row(index: int, case: Case, seen: Observations) -> Row:
         "outcome": counted_as,
         "case": _text(encode_case(case)),
         "observations": _text(encode_observations(seen)),
-        "ruling": _text(CONVERTER.unstructure(verdict)),
+        "ruling": _text(encode(verdict)),
     }
 
 
@@ -62,8 +62,8 @@ def _text(value: Any) -> str:
 def result_of(row: Row) -> PendingVerdict:
     """Return the result of a run from its row."""
     verdict: Future[tuple[Outcome, RunVerdict]] = Future()
-    verdict.set_result((row["outcome"], CONVERTER.structure(json.loads(row["ruling"]), RunVerdict)))
-    return PendingVerdict(decode_observations(json.loads(row["observations"])), verdict)
+    verdict.set_result((row["outcome"], decode(RunVerdict, parse(row["ruling"]))))
+    return PendingVerdict(decode_observations(parse(row["observations"])), verdict)
 
 
 def write_rows(folder: Path, first: int, rows: Sequence[Row]) -> None:

@@ -17,11 +17,11 @@ from typing import Any
 from rpds import HashTrieMap, HashTrieSet
 
 from conformance.case import Task
-from conformance.pipeline.segments import Summary
+from conformance.pipeline.segments import SegmentSummary
 from conformance.programs import Average, Batch, Count, Digest, Distinct, KeyedSum, P, Program, Sum
 
 
-def is_known(task: Task, inputs: Sequence[Summary]) -> bool:
+def is_known(task: Task, inputs: Sequence[SegmentSummary]) -> bool:
     """Whether the states follow from what was observed, given the segments of its inputs."""
     return not isinstance(task.program, Average) or not any(segment.resets for segment in inputs)
 
@@ -43,7 +43,7 @@ def from_keys(program: Program[Any], keys: Mapping[int, int]) -> Any:
     return HashTrieMap({key: total % P for key, total in keys.items()})
 
 
-def starts(task: Task, epochs: Sequence[tuple[Sequence[Summary], Summary]]) -> Iterator[Any]:
+def starts(task: Task, epochs: Sequence[tuple[Sequence[SegmentSummary], SegmentSummary]]) -> Iterator[Any]:
     """The state at the start of each of these epochs, and behind the last, from the inputs and the output of each."""
     state = task.program.initial
     yield state
@@ -53,7 +53,7 @@ def starts(task: Task, epochs: Sequence[tuple[Sequence[Summary], Summary]]) -> I
         yield state
 
 
-def _after(program: Program[Any], state: Any, count: int, total: int, output: Summary) -> Any:
+def _after(program: Program[Any], state: Any, count: int, total: int, output: SegmentSummary) -> Any:
     match program:
         case Sum():
             return (state + total) % P

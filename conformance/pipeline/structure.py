@@ -13,7 +13,7 @@ from typing import NoReturn
 from attrs import frozen
 
 from conformance.errors import Malformed, quote
-from conformance.pipeline.segments import NUMBERED, Place, Rows, Summary, path_of, wrong_number
+from conformance.pipeline.segments import NUMBERED, Rows, SegmentKey, SegmentSummary, path_of, wrong_number
 from conformance.programs import P
 
 
@@ -22,7 +22,7 @@ class Structure:
     """The summaries of all segments, checked."""
 
     rows: Rows
-    summaries: Mapping[Place, Summary]
+    summaries: Mapping[SegmentKey, SegmentSummary]
 
     def epochs(self) -> dict[tuple[int, str], int]:
         """How many epochs each stream of each origin has; what is no stream is refused."""
@@ -53,7 +53,7 @@ class Structure:
             found = f"rows out of order: seq {then.low} is of epoch {epoch + 1}, seq {now.high} of epoch {epoch}"
             self._refuse(origin, stream, found, "epochs that go up with seq")
 
-    def _check_segment(self, place: Place) -> None:
+    def _check_segment(self, place: SegmentKey) -> None:
         origin, stream, epoch = place
         found = self.summaries[place]
         before = self.summaries.get((origin, stream, epoch - 1))
@@ -75,7 +75,7 @@ class Structure:
             value = dict(self.rows.fetch([place])[place])[found.wrong_at]
             self._refuse(origin, stream, f"{quote(value)} at seq {found.wrong_at} of epoch {epoch}", _event(self.rows))
 
-    def _refuse_numbers(self, place: Place, first: int) -> NoReturn:
+    def _refuse_numbers(self, place: SegmentKey, first: int) -> NoReturn:
         numbers = [seq for seq, _ in self.rows.fetch([place])[place]]
         found = wrong_number(numbers, first) or f"{len(numbers)} rows, and others when they were counted"
         self._refuse(place[0], place[1], f"{found} in epoch {place[2]}", NUMBERED)

@@ -1,4 +1,4 @@
-"""A real browser: Chromium and its driver, as the system's packages bring them."""
+"""Fixtures with a real browser: Chromium and its driver from the packages of the system."""
 
 import shutil
 from importlib.util import find_spec
@@ -12,8 +12,8 @@ DRIVERS = ("chromedriver", "chromium.chromedriver")
 WIDE, NARROW = (1280, 900), (390, 844)
 
 
-def what_is_missing():
-    """Why there is no browser to test in, and what would help."""
+def missing_browser():
+    """Return why there is no browser to test in, and how to get one; an empty text if there is one."""
     if find_spec("selenium") is None:
         return "selenium is not installed: tox -e browser installs it"
     if not _found(BROWSERS) or not _found(DRIVERS):
@@ -27,8 +27,8 @@ def _found(names):
 
 @pytest.fixture(scope="session")
 def start():
-    """Starts a browser; whatever was started is ended."""
-    if missing := what_is_missing():
+    """Start browsers, and end them after the session."""
+    if missing := missing_browser():
         pytest.skip(missing)
     from selenium import webdriver  # noqa: PLC0415 - it need not be there
     from selenium.webdriver.chrome.service import Service  # noqa: PLC0415
@@ -38,7 +38,7 @@ def start():
     def browser(*arguments):
         options = webdriver.ChromeOptions()
         options.binary_location = _found(BROWSERS)
-        # In a container there is often one user and little shared memory; what is opened are files of our own.
+        # A container often has one user and little shared memory. All pages are our own files.
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *arguments):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -56,7 +56,7 @@ def chromium(start):
 
 
 class Tab:
-    """A page, as somebody has it before them."""
+    """A report opened in the browser."""
 
     def __init__(self, driver, folder):
         self.driver = driver
@@ -81,6 +81,6 @@ class Tab:
     def one(self, selector):
         return self.driver.find_element("css selector", selector)
 
-    def complaints(self):
-        """What the console says."""
+    def console_messages(self):
+        """Return the messages of the browser's console."""
         return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -1,4 +1,4 @@
-"""The report in a browser: what one does with it, on what, and who can."""
+"""The report in a browser: interaction, screen sizes, accessibility, printing."""
 
 import base64
 from importlib.resources import files
@@ -7,8 +7,8 @@ import pytest
 
 from conformance.reports.html import write_report
 from tests.browser.conftest import NARROW, WIDE, Tab
-from tests.reports.folders import campaign, several
-from tests.reports.test_hostile import HOSTILE, attacked
+from tests.reports.folders import write_campaign, write_campaigns
+from tests.reports.test_hostile import HOSTILE, write_hostile_campaign
 
 pytestmark = pytest.mark.browser
 
@@ -17,14 +17,14 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 @pytest.fixture(scope="module")
 def engines(tmp_path_factory):
-    folder = several(tmp_path_factory.mktemp("browser") / "results", "mutant:in-flight-kept", "reference")
+    folder = write_campaigns(tmp_path_factory.mktemp("browser") / "results", "mutant:in-flight-kept", "reference")
     write_report(folder, folder / "index.html")
     return folder
 
 
 @pytest.fixture(scope="module")
 def single(tmp_path_factory):
-    folder = campaign(tmp_path_factory.mktemp("browser") / "results", "mutant:appended-on-replay", logs=False)
+    folder = write_campaign(tmp_path_factory.mktemp("browser") / "results", "mutant:appended-on-replay", logs=False)
     write_report(folder, folder / "index.html")
     return folder
 
@@ -35,11 +35,11 @@ def tab(request, chromium):
     return Tab(chromium, folder)
 
 
-def test_it_opens_and_the_console_has_nothing_to_say(tab):
+def test_the_page_opens_without_console_messages(tab):
     tab.open()
     assert "violate" in tab.driver.title
     assert "violates" in tab.one(".verdict").text
-    assert tab.complaints() == []
+    assert tab.console_messages() == []
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -66,7 +66,7 @@ def test_cases_are_filtered_by_name_and_by_outcome(tab):
         assert len(shown) == (int(wanted) if wanted.isdigit() else every)
 
 
-def test_a_number_of_the_matrix_filters_the_cases(tab):
+def test_a_count_in_the_matrix_filters_the_cases(tab):
     tab.open()
     link = next(each for each in tab.all("[data-show]") if each.get_attribute("data-show").endswith(":violates"))
     number = int(link.text.split()[0])
@@ -74,7 +74,7 @@ def test_a_number_of_the_matrix_filters_the_cases(tab):
     assert len([each for each in tab.all("#list > details") if each.is_displayed()]) == number
 
 
-def test_from_the_matrix_to_a_counterexample(tab):
+def test_the_matrix_links_to_a_counterexample(tab):
     tab.open()
     tab.one(".matrix a.violates").click()
     place = tab.one(":target")
@@ -90,7 +90,7 @@ def test_a_link_to_a_case_opens_it(tab):
     assert tab.one("#c-in-flight-kept svg.gr").is_displayed()
 
 
-def test_who_is_near_a_message_is_told_what_it_is(tab):
+def test_a_pointer_near_a_message_shows_its_title(tab):
     from selenium.webdriver import ActionChains  # noqa: PLC0415 - it need not be there
 
     tab.open()
@@ -109,7 +109,7 @@ def test_who_is_near_a_message_is_told_what_it_is(tab):
     told = figure.find_element("css selector", ".readout").text
     assert "epoch" in told
     assert "=" in told
-    assert tab.complaints() == []
+    assert tab.console_messages() == []
 
 
 def test_everything_can_be_reached_by_the_keyboard(tab):
@@ -131,10 +131,10 @@ def test_everything_can_be_reached_by_the_keyboard(tab):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_keeps_the_rules_of_accessibility(tab, dark, size):
+def test_the_page_passes_the_accessibility_rules(tab, dark, size):
     axe = files("axe_playwright_python") / "axe.min.js"
     tab.open(size=size, dark=dark)
-    # The page allows no script but its own, so this one goes in by the driver.
+    # The page allows only its own script, so the driver injects this one.
     tab.run("for (const each of document.querySelectorAll('details')) each.open = true")
     tab.run(axe.read_text(encoding="utf-8"))
     found = tab.driver.execute_async_script(
@@ -150,7 +150,7 @@ def test_it_keeps_the_rules_of_accessibility(tab, dark, size):
     assert found["testEngine"]["name"] == "axe-core"
 
 
-def test_it_can_be_read_without_javascript(start, engines):
+def test_the_page_is_readable_without_javascript(start, engines):
     driver = start("--blink-settings=scriptEnabled=false")
     tab = Tab(driver, engines)
     tab.open()
@@ -163,7 +163,7 @@ def test_it_can_be_read_without_javascript(start, engines):
     assert "#x-" in driver.current_url
 
 
-def test_it_prints(tab):
+def test_the_page_prints(tab):
     tab.open()
     pdf = base64.b64decode(tab.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
     assert pdf.startswith(b"%PDF")
@@ -174,13 +174,13 @@ def test_it_prints(tab):
     assert tab.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_hostile_text_does_nothing(chromium, tmp_path):
+def test_hostile_text_runs_no_script(chromium, tmp_path):
     for number, text in enumerate(HOSTILE):
         folder = tmp_path / str(number)
-        attacked(folder, lambda text=text: text, lambda text=text: text[:64])
+        write_hostile_campaign(folder, lambda text=text: text, lambda text=text: text[:64])
         write_report(folder, folder / "index.html")
         tab = Tab(chromium, folder).open(size=NARROW)
         assert tab.run("return window.hacked") is None
         assert tab.all("xss, img, iframe") == []
-        assert tab.complaints() == []
+        assert tab.console_messages() == []
         assert tab.run("return document.documentElement.scrollWidth") <= NARROW[0]

@@ -14,8 +14,8 @@ from conformance.judge.verdict import Finding
 from conformance.observation import EngineInfo
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-RATES = st.builds(events.Rate, st.integers(0, 20), st.integers(1, 20))
-SIZES = st.builds(events.Size, *[st.integers(0, 9)] * 4)
+RATES = st.builds(events.FailureRate, st.integers(0, 20), st.integers(1, 20))
+SIZES = st.builds(events.CaseSize, *[st.integers(0, 9)] * 4)
 FINDINGS = st.lists(
     st.builds(
         Finding,
@@ -51,7 +51,7 @@ EVENTS = st.one_of(
     ),
     st.builds(events.GaveUp, TEXT),
     st.builds(events.Measured, NUMBERS, NUMBERS, st.lists(TEXT).map(tuple)),
-    st.just(events.Ended()),
+    st.just(events.CampaignEnded()),
 )
 
 
@@ -76,7 +76,7 @@ def test_an_event_is_read_as_it_was_written(event):
     assert decode_event(json.loads(json.dumps(encode_event(event)))) == event
 
 
-def test_so_is_the_beginning():
+def test_the_first_event_is_read_as_it_was_written():
     assert decode_event(json.loads(json.dumps(encode_event(began())))) == began()
 
 
@@ -100,20 +100,37 @@ def test_half_a_line_is_as_if_it_had_not_been_begun(tmp_path_factory, whole, las
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{}", "no such event; expected one of began, judged"),
-        (b'{"event": "ended", "x": 1}', "extra fields found"),
-        (b'{"event": "gaveup"}', "required field missing"),
-        (b'{"event": "judged", "index": "one"}', "expected int"),
+        (b"{}", r"\$.event: found no event; expected one of began, judged"),
+        (b"[]", "found a list of 0; expected an object"),
+        (b'{"event": 7}', r"\$.event: found 7; expected one of began"),
+        (b'{"event": "ended", "x": 1}', r"\$.x: found an unknown field"),
+        (b'{"event": "gaveup"}', "found no field because"),
+        (b'{"event": "gaveup", "because": 1}', r"\$.because: found 1; expected a string"),
+        (b'{"event": "gaveup", "because": "", "because": ""}', "the key 'because' twice"),
+        (b'{"event": "measured", "cases": true, "killed": 0, "survived": []}', r"\$.cases: found true"),
+        (b'{"event": "measured", "cases": 1, "killed": 0, "survived": [1]}', r"\$.survived\[0\]: found 1"),
         (b"nonsense", "a syntax error"),
         (b"\xff", "not UTF-8"),
     ],
 )
-def test_a_line_that_is_no_event_is_refused_with_its_number(tmp_path, line, said):
+def test_a_line_that_is_no_event_is_refused_with_its_number_and_path(tmp_path, line, said):
     path = tmp_path / "journal.jsonl"
-    path.write_bytes(json.dumps(encode_event(events.Ended())).encode() + b"\n" + line + b"\n")
+    path.write_bytes(json.dumps(encode_event(events.CampaignEnded())).encode() + b"\n" + line + b"\n")
     with pytest.raises(Malformed, match=said) as refused:
         read_events(path)
-    assert "line 2" in str(refused.value)
+    assert str(refused.value).startswith(f"{path}, line 2: ")
+
+
+def test_a_nested_field_is_refused_with_its_path():
+    value = encode_event(began())
+    value["description"]["info"]["name"] = None
+    with pytest.raises(Malformed, match=r"\$.description.info.name: found null; expected a string"):
+        decode_event(value)
+
+
+def test_a_whole_number_of_seconds_is_read_as_a_float():
+    deadline = decode_event(encode_event(began()) | {"deadline": 60}).deadline
+    assert type(deadline) is float
 
 
 def test_a_missing_journal_is_said_to_be_missing(tmp_path):

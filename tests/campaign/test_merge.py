@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.adapters.reference import Reference
-from conformance.campaign.merge import merged
+from conformance.campaign.merge import merge
 from conformance.codec import read_case
 from conformance.engine import RunRequest
 from conformance.generators import cases, corpus
@@ -15,7 +15,7 @@ from conformance.judge import Conforms, judge
 @settings(max_examples=30)
 @given(st.lists(cases(), min_size=1, max_size=3))
 def test_the_parts_are_all_there_and_run_as_one(given_cases):
-    one = merged(given_cases)
+    one = merge(given_cases)
     assert len(one.graph.tasks) == sum(len(case.graph.tasks) for case in given_cases)
     assert len(one.failures) == sum(len(case.failures) for case in given_cases)
     assert len(one.holds) == sum(len(case.holds) for case in given_cases)
@@ -30,7 +30,7 @@ def test_the_parts_are_all_there_and_run_as_one(given_cases):
 
 def test_each_case_keeps_the_order_of_its_failures():
     with_failures = [case for case in corpus().values() if len(case.failures) > 1]
-    one = merged(with_failures)
+    one = merge(with_failures)
     for number, case in enumerate(with_failures):
         kept = [f.epoch for f in one.failures if getattr(f, "task", "").startswith(f"c{number}-")]
         assert kept == [f.epoch for f in case.failures if hasattr(f, "task")]
@@ -40,12 +40,12 @@ def test_names_that_would_get_too_long_are_counted():
     case = next(iter(corpus().values()))
     (task, *others) = case.graph.tasks
     long = evolve(case, graph=evolve(case.graph, tasks=(evolve(task, name="t" * 32), *others)), failures=(), holds=())
-    assert merged([long, long]).graph.tasks[0].name == "c0-0"
+    assert merge([long, long]).graph.tasks[0].name == "c0-0"
 
 
 def test_a_batch_of_one_is_the_case_under_other_names(tmp_path):
     from conformance.codec import write_case  # noqa: PLC0415
 
     case = corpus()["paper-observed-execution"]
-    write_case(tmp_path / "one.json", merged([case]))
-    assert read_case(tmp_path / "one.json") == merged([case])
+    write_case(tmp_path / "one.json", merge([case]))
+    assert read_case(tmp_path / "one.json") == merge([case])

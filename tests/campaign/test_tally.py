@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from conformance.campaign.certificate import epochs, meaning
-from conformance.campaign.events import GUARANTEES, Ended, Examined, GaveUp, Judged, Rate
+from conformance.campaign.events import GUARANTEES, CampaignEnded, Examined, FailureRate, GaveUp, Judged
 from conformance.campaign.tally import Tally
 from conformance.generators import corpus
 from conformance.judge.verdict import Finding
@@ -17,7 +17,7 @@ def judged(index, outcome="conforms", *diagnoses, fired=1, id_=None):
 
 
 def examined(index, stall=None):
-    return Examined(index, Rate(1, 1), "violates", "conforms", stall=stall)
+    return Examined(index, FailureRate(1, 1), "violates", "conforms", stall=stall)
 
 
 def tally(*events):
@@ -99,9 +99,9 @@ def test_an_engine_that_was_given_up_is_in_error_unless_it_violates():
 
 
 def test_a_campaign_that_ended_early_says_nothing_unless_something_is_wrong():
-    found = tally(judged(0), Ended())
+    found = tally(judged(0), CampaignEnded())
     assert found.verdict == ("inconclusive", f"Only 1 of {len(corpus()) + 1} cases were run.")
-    assert tally(judged(0, "violates", "lost"), Ended()).verdict[0] == "violates"
+    assert tally(judged(0, "violates", "lost"), CampaignEnded()).verdict[0] == "violates"
 
 
 def test_epochs_in_flight_together_are_counted_of_those_that_have_another_behind_them_where_that_is_known():

@@ -1,13 +1,13 @@
 """How far a campaign is."""
 
-from conformance.cli.progress import FEW, Rate
+from conformance.cli.progress import FEW, Throughput
 
 
 def test_the_remaining_time_is_shown_after_a_few_cases():
-    rate = Rate()
+    rate = Throughput()
     rate.tick()
     assert rate.left(1000) == "too early to say how long"
     for _ in range(FEW):
         rate.tick()
     assert rate.left(1000).endswith(" left")
-    assert Rate().left(FEW - 1).endswith(" left"), "few there are in all"
+    assert Throughput().left(FEW - 1).endswith(" left"), "few there are in all"

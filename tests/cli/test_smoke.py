@@ -10,7 +10,7 @@ from attrs import evolve
 
 from conformance.adapters.reference import Reference
 from conformance.campaign.smoke import judged
-from conformance.campaign.trials import EACH, trials
+from conformance.campaign.smoke_cases import EACH, smoke_cases
 from conformance.engine import EVERYTHING, Capabilities, RunRequest
 from conformance.observation import Fired
 from conformance.programs import PROGRAMS
@@ -42,18 +42,18 @@ def test_smoke_finds_nothing_wrong_with_a_correct_engine(conformance):
     assert "reference" in out
     names = [line[10:] for line in out.splitlines() if line.startswith("ok ")]
     assert {f"program {op}" for op in PROGRAMS} < set(names)
-    assert len(names) == 3 + len(list(trials(EVERYTHING)))
+    assert len(names) == 3 + len(list(smoke_cases(EVERYTHING)))
     assert f"Nothing is wrong in {len(names)} checks. Now certify it: conformance certify 'reference'" in out
 
 
 def test_smoke_tries_every_supported_program_and_nothing_else():
     assert [program.op for program in EACH] == list(PROGRAMS)
     few = Capabilities(failures=["restart"], programs=["map"], holds=False)
-    names = [trial.name for trial in trials(few)]
+    names = [trial.name for trial in smoke_cases(few)]
     assert "program map" in names
     assert "program sum" not in names
     assert [name for name in names if name.startswith("failure")] == ["failure restart after epoch 2"]
-    assert not any(few.unsupported(trial.case) for trial in trials(few))
+    assert not any(few.unsupported(trial.case) for trial in smoke_cases(few))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_smoke_shows_a_mistake_with_its_lines_and_a_hint(conformance, way, said,
 def test_smoke_lists_all_mistakes_of_an_adapter(conformance):
     code, out, _ = conformance("smoke", miniature("exit", 7))
     assert code == 4
-    assert out.count("wrong  ") == len(list(trials(EVERYTHING))) // 7
+    assert out.count("wrong  ") == len(list(smoke_cases(EVERYTHING))) // 7
     assert out.splitlines()[-1].endswith("checks are not as they should be.")
 
 
@@ -131,7 +131,7 @@ def _impatient():
 
 
 def test_failures_fire_in_order_with_evidence_and_an_observation_after():
-    case = next(trial.case for trial in trials(EVERYTHING) if trial.name == "a failure, and the same again")
+    case = next(trial.case for trial in smoke_cases(EVERYTHING) if trial.name == "a failure, and the same again")
     request = RunRequest(case)
     (seen,) = Reference([]).run([request])
     assert judged(request, seen) is None
@@ -157,7 +157,7 @@ def test_with_json_a_check_has_the_lines_of_the_transcript(conformance):
 
 def test_smoke_writes_a_transcript(conformance):
     assert conformance("smoke", "reference", "--transcript", "said")[0] == 0
-    assert Path("said").read_text().count('-> {"do": "run"') == len(list(trials(EVERYTHING)))
+    assert Path("said").read_text().count('-> {"do": "run"') == len(list(smoke_cases(EVERYTHING)))
     code, _, err = conformance("smoke", "reference", "--transcript", "said")
     assert code == 2
     assert "there is such a file already" in err

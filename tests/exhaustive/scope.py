@@ -20,7 +20,7 @@ Shape = tuple[frozenset[int], ...]
 
 
 def shapes(sources: int, tasks: int) -> list[Shape]:
-    """Every graph with so many sources and tasks in which every source is read, one for each class up to renaming."""
+    """List the graphs of these numbers of sources and tasks in which every source is read, up to renaming."""
     found: dict[tuple[tuple[int, ...], ...], Shape] = {}
     choices = [_subsets(range(sources + number)) for number in range(tasks)]
     for shape in product(*choices):

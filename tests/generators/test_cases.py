@@ -1,4 +1,4 @@
-"""What is generated, how often, and that it is the same everywhere."""
+"""Generated cases: what occurs, how often, and that a seed gives the same cases everywhere."""
 
 import os
 import subprocess
@@ -104,13 +104,13 @@ CAPABILITIES = st.builds(
 
 
 @given(st.data())
-def test_an_engine_is_never_asked_for_what_it_cannot_do(data):
+def test_generated_cases_are_supported_by_the_engine(data):
     capabilities = data.draw(CAPABILITIES)
     case = data.draw(cases(capabilities=capabilities))
     assert capabilities.unsupported(case) == ()
 
 
-def test_what_an_engine_cannot_do_is_named():
+def test_unsupported_parts_of_a_case_are_named():
     case = Case(
         GRAPH,
         {"a": ((1, 2),), "b": ((),)},
@@ -131,7 +131,7 @@ def test_what_an_engine_cannot_do_is_named():
     assert Capabilities(failures={"kill:worker:snapshot", "restart", "crash"}).unsupported(case) == ()
 
 
-def test_a_program_that_does_not_exist_is_refused_in_words():
+def test_an_unknown_program_is_refused():
     with pytest.raises(ValueError, match="no program among eval; there are map"):
         programs(ops={"eval"})
 
@@ -142,7 +142,7 @@ def test_generated_cases_can_be_written_and_read(case):
 
 
 @given(st.data())
-def test_the_parts_fit_a_graph_of_ones_own(data):
+def test_strategies_fit_a_given_graph(data):
     graph = data.draw(graphs(tasks=3) | st.just(GRAPH))
     drawn = data.draw(inputs(graph=graph, epochs=2))
     case = Case(
@@ -165,13 +165,13 @@ def test_the_parts_fit_a_graph_of_ones_own(data):
         ({"inputs": {"a": ((1, 2, 3), ()), "b": ((2,), ())}}, "skew"),
     ],
 )
-def test_a_situation_is_recognised_and_missed_where_it_is_not(changes, name):
+def test_a_situation_is_recognised_only_where_it_occurs(changes, name):
     plain = {"graph": GRAPH, "inputs": {"a": ((1, 2), (3,)), "b": ((4,), (5,))}}
     assert name not in situations(Case(**plain))
     assert name in situations(Case(**(plain | changes)))
 
 
-def test_a_slow_branch_is_one_way_through_a_diamond_and_not_both():
+def test_a_slow_branch_is_one_path_of_a_diamond_and_not_both():
     diamond = Graph(
         ("a",),
         (

@@ -1,4 +1,4 @@
-"""The hand-written cases."""
+"""The corpus of hand-written cases."""
 
 import pytest
 
@@ -12,7 +12,7 @@ CORPUS = corpus()
 
 
 @pytest.mark.parametrize("file", CORPUS)
-def test_each_says_what_it_is_for_and_exercises_its_failures(file):
+def test_each_case_has_a_purpose_and_fires_its_failures(file):
     case = CORPUS[file]
     assert len(case.name.split()) > 3, "a sentence"
     for seed in range(5):
@@ -21,16 +21,16 @@ def test_each_says_what_it_is_for_and_exercises_its_failures(file):
         assert gce(done.end) == case.epochs
 
 
-def test_all_are_different():
+def test_all_cases_differ():
     assert len({digest(case) for case in CORPUS.values()}) == len(CORPUS) >= 30
 
 
-def test_together_they_reach_almost_every_situation():
+def test_the_corpus_reaches_almost_every_situation():
     reached = {name for case in CORPUS.values() for name in situations(case)}
     assert set(SITUATIONS) - reached == set()
 
 
-def test_there_is_one_for_each_shape_of_bug():
+def test_there_is_a_case_for_each_shape_of_bug():
     for shape in (
         "misaligned-border", "in-flight-lost", "replay-committed-twice", "crash-after-the-last-snapshot",
         "failure-during-recovery", "before-the-first-commit", "last-epoch-lost", "shared-stream-restored-for-one",
@@ -39,6 +39,6 @@ def test_there_is_one_for_each_shape_of_bug():
         assert shape in CORPUS
 
 
-def test_the_misaligned_one_can_end_in_more_than_one_way():
+def test_the_misaligned_case_has_several_ends():
     ends = {out_of(run(CORPUS["misaligned-border"], seed).end) for seed in range(30)}
     assert len(ends) > 1

@@ -1,4 +1,4 @@
-"""What is left of a case when parts of it are taken away."""
+"""Parts of a case, and shrinking by them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ from conformance.generators import DEEP, cases, collect, corpus, parts
 from conformance.generators.parts import ALL_OF_IT
 
 
-def test_all_parts_of_a_case_are_the_case():
+def test_all_of_the_parts_are_the_case():
     flooded = collect(cases(size=DEEP), number=20, seed=0)
     assert any(len(epoch) > 10_000 for case in flooded for epochs in case.inputs.values() for epoch in epochs)
     for case in [*corpus().values(), *collect(cases(), number=50, seed=0), *flooded]:
@@ -19,7 +19,7 @@ def test_all_parts_of_a_case_are_the_case():
 
 
 @given(cases(), st.data())
-def test_whatever_is_left_is_what_it_was(case, data):
+def test_parts_keep_names_programs_and_events(case, data):
     part = data.draw(parts(case))
     before = {task.name: task for task in case.graph.tasks}
     for task in part.graph.tasks:
@@ -32,7 +32,7 @@ def test_whatever_is_left_is_what_it_was(case, data):
         assert all(event == 1 or event in events for epoch in epochs for event in epoch)
 
 
-def test_a_case_that_somebody_wrote_shrinks_to_what_its_failure_takes():
+def test_a_hand_written_case_shrinks_to_what_fails():
     def fails(case):
         asked.append(case)
         crashes = [failure for failure in case.failures if isinstance(failure, Crash)]

@@ -1,4 +1,4 @@
-"""Whatever is planted, Hypothesis comes down to the smallest case that has it."""
+"""Hypothesis shrinks every planted property to the smallest case that has it."""
 
 from random import Random
 

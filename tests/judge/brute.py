@@ -1,4 +1,4 @@
-"""The judge's questions, answered by trying everything."""
+"""Brute force: the judge's questions, answered by trying every order."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

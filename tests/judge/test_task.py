@@ -1,4 +1,4 @@
-"""One task, one epoch: the clever way against trying everything."""
+"""The short cuts for one task in one epoch, against brute force."""
 
 import pytest
 from hypothesis import given, settings
@@ -62,19 +62,19 @@ def check(question):
 
 @settings(max_examples=600)
 @given(questions())
-def test_what_is_found_is_what_trying_everything_finds(question):
+def test_short_cuts_agree_with_brute_force(question):
     check(question)
 
 
 @settings(max_examples=300)
 @given(questions(events=integers))
-def test_integers_never_need_the_search_but_where_keys_are_ambiguous(question):
+def test_only_ambiguous_keys_of_integers_need_the_search(question):
     answer = check(question)
     assert answer is not None or isinstance(question[0], KeyedSum)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=repr)
-def test_every_program_accepts_what_it_did_itself(program):
+def test_every_program_explains_its_own_output(program):
     inputs = ((1, 2, 3, 3), (4, 3, 1), (5, 2))
     for order in list(orders([4, 3, 2]))[::97]:
         output, state = outcome(program, program.initial, inputs, order)
@@ -101,5 +101,5 @@ def test_every_program_accepts_what_it_did_itself(program):
     ],
     ids=repr,
 )
-def test_says_where_it_goes_wrong_and_what_could_have_come(program, output, stuck):
+def test_no_ordering_says_where_and_what_was_expected(program, output, stuck):
     assert find_ordering(program, program.initial, ((1, 2), (4,)), output) == stuck

@@ -1,4 +1,4 @@
-"""Schedulers, and failures where a case puts them."""
+"""Schedulers, and the moments at which a case's failures strike."""
 
 from random import Random
 
@@ -37,7 +37,7 @@ def test_every_fair_execution_commits_every_epoch_under_every_scheduler(case, se
 
 
 @given(cases(graph=graphs(most_inputs=1)), st.integers(0, 99), st.integers(0, 99))
-def test_where_every_task_has_one_input_there_is_one_out(case, seed, other):
+def test_single_input_tasks_have_one_out(case, seed, other):
     *_, (_, end) = execution(initial(case), RandomScheduler.seeded(seed), RandomInjector(Random(seed), most=2))
     *_, (_, same) = execution(initial(case), RandomScheduler.seeded(other))
     assert observed(end) == observed(same)
@@ -120,14 +120,14 @@ def test_a_kill_in_the_snapshot_finds_it_begun_or_about_to_be_completed(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_kill_in_recovery_strikes_before_the_first_failure_is_recovered_from(seed):
+def test_a_kill_in_recovery_strikes_before_the_recovery(seed):
     done = run(Case(GRAPH, INPUTS, (Crash("t", 1, 1), Kill("worker", 1, "recovery"))), seed)
     assert done.fired == 2
     assert done.trace.count(RECOVER) == 1
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_held_task_handles_its_epoch_after_all_others_went_as_far_as_they_could(seed):
+def test_a_held_task_handles_its_epoch_after_all_others(seed):
     graph = Graph(
         ("a",),
         (Task("fast", ("a",), "x", Sum()), Task("slow", ("a",), "y", Sum()), Task("j", ("x", "y"), "z", Digest())),
@@ -141,7 +141,7 @@ def test_a_held_task_handles_its_epoch_after_all_others_went_as_far_as_they_coul
     assert handled(before, "j") == 2, "and the join has taken what there was of the first"
 
 
-def test_starving_is_no_stopping():
+def test_a_starved_task_still_finishes():
     case = Case(GRAPH, INPUTS)
     trace = [step for step, _ in execution(initial(case), starving("t", RoundRobin()))]
     firsts = [step.task for step in trace[:2]]

@@ -55,14 +55,14 @@ def test_the_reduction_changes_no_answer(case, failures):
 
 @settings(max_examples=25)
 @given(cases(most_epochs=2, most_events=2, graph=graphs(most_tasks=2, most_sources=2, most_inputs=2)), st.randoms())
-def test_what_any_execution_shows_is_among_what_exploration_found(case, random):
+def test_exploration_finds_every_out_of_any_execution(case, random):
     outs = explore(case, 0).outs
     for _, c in execution(initial(case), RandomScheduler(random), RandomInjector(random, most=3)):
         assert out_of(c) in outs
 
 
 @given(cases(most_epochs=2, most_events=2, graph=graphs(most_tasks=3, most_inputs=1)))
-def test_single_inputs_leave_nothing_to_chance(case):
+def test_single_inputs_have_one_end(case):
     assert len(explore(case, 1).ends) == 1
 
 
@@ -71,6 +71,6 @@ def test_a_join_can_end_in_every_order_of_its_events():
     assert len(explore(case).ends) == 6
 
 
-def test_too_many_states_are_no_answer():
+def test_too_many_states_are_out_of_budget():
     with pytest.raises(OutOfBudget, match="more than 10"):
         explore(BRANCHES, 1, most=10)

@@ -8,7 +8,7 @@ import pytest
 from conformance.campaign.events import Judged
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import Results
-from conformance.campaign.sensitivity import trials
+from conformance.campaign.sensitivity import mutant_trials
 from conformance.campaign.session import CampaignConfig, certify, proceed
 from conformance.cli.explore import explored
 from conformance.generators import corpus
@@ -70,13 +70,13 @@ def test_a_campaign_that_was_begun_on_a_cluster_can_be_gone_on_with_here(tmp_pat
 
 
 def test_cases_are_the_same_wherever_they_are_drawn(make_executor):
-    here, there = Plan(number=50, seed=3), Plan(number=50, seed=3, draws=make_executor().numbered)
+    here, there = Plan(number=50, seed=3), Plan(number=50, seed=3, draw=make_executor().numbered)
     assert list(there) == list(here)
     assert isinstance(here.numbered, Numbered)
 
 
 def test_trials_of_mutants_come_to_the_same(make_executor):
-    todo = trials(number=5, runs=20, seed=1)
+    todo = mutant_trials(number=5, runs=20, seed=1)
     assert len(todo) > 60
     assert [each.result() for each in make_executor().submit_all(todo)] == [trial() for trial in todo]
 

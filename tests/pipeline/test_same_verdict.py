@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from conformance.adapters.mutants import MUTANTS, ODD
-from conformance.campaign.merge import merged
+from conformance.campaign.merge import merge
 from conformance.case import Case, Graph, Task
 from conformance.codec import digest, write_case
 from conformance.engine import RunRequest
@@ -31,7 +31,7 @@ EVERY = Case(ALL, {"a": ((1, 2, 3), (4, 1), (), (9, 2)), "b": ((5, 1), (6,), (7,
 
 def batch(number, seed):
     """Generated cases side by side: many graphs for one run of Spark."""
-    return merged(collect(cases(), number=number, seed=seed))
+    return merge(collect(cases(), number=number, seed=seed))
 
 
 def same(verdict, expected):

@@ -1,4 +1,4 @@
-"""Folders of results for reports: whole campaigns in miniature, made without an engine's process."""
+"""Results folders for tests of reports: small campaigns, run without a process for the engine."""
 
 import random
 from pathlib import Path
@@ -8,10 +8,10 @@ from attrs import evolve
 from conformance.adapters.mutants import MUTANTS
 from conformance.adapters.reference import Reference
 from conformance.campaign.counterexample import size
-from conformance.campaign.events import Ended, Examined, Judged, Measured, Rate, Shrunk, broken_by
+from conformance.campaign.events import CampaignEnded, Examined, FailureRate, Judged, Measured, Shrunk, broken_by
 from conformance.campaign.judging import outcome
 from conformance.campaign.plan import Plan, versions
-from conformance.campaign.results import JOURNAL, Results, slug
+from conformance.campaign.results import Results, slug
 from conformance.codec import digest, write_text
 from conformance.engine import RunRequest
 from tests.campaign.test_journal import began
@@ -20,15 +20,15 @@ NAMES = ("paper-observed-execution", "paper-incremental-average", "unequal-diamo
 
 
 def run(word, case):
-    """One run of the reference or of a mutant."""
+    """Run a case on the reference or on a mutant."""
     if word.startswith("mutant:"):
         return MUTANTS[word.removeprefix("mutant:")](RunRequest(case)).run()
     (seen,) = Reference([]).run([RunRequest(case)])
     return seen
 
 
-def timed(seen, chance):
-    """What was seen, as if somebody had looked at the clock."""
+def add_times(seen, chance):
+    """Add random times to observations."""
     t, shown, fired = 0.0, [], []
     for index, observation in enumerate(seen.observations):
         t += chance.uniform(0.1, 0.6)
@@ -38,8 +38,8 @@ def timed(seen, chance):
     return evolve(seen, observations=tuple(shown), fired=tuple(fired))
 
 
-def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda event: event, **changed):
-    """A campaign of a few cases of the corpus, ended, and told by its journal as `certify` would."""
+def write_campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda event: event, **changed):
+    """Write the results folder of a finished campaign of some corpus cases, as `certify` does."""
     results = Results(Path(folder))
     results.make()
     chance = random.Random(0)
@@ -50,8 +50,8 @@ def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda 
     broken = {}
     for each in planned:
         seen = run(word, each.case)
-        seen = seen if logs else timed(evolve(seen, log=()), chance)
-        results.keep(each.id, each.case, seen)
+        seen = seen if logs else add_times(evolve(seen, log=()), chance)
+        results.save(each.id, each.case, seen)
         came, ruling = outcome(each.case, seen)
         fired = len(seen.fired)
         events.append(
@@ -59,27 +59,24 @@ def campaign(folder, word="reference", *, names=NAMES, logs=True, change=lambda 
         )
         for finding in ruling.findings:
             broken.setdefault(broken_by(finding), (each, seen, ruling))
-    for number, (promise, (each, seen, ruling)) in enumerate(broken.items(), start=1):
-        results.counterexample(number, each.case, seen)
-        events.append(Examined(each.index, Rate(1, 1), "violates", "conforms"))
-        how = (Rate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
+    for number, (guarantee, (each, seen, ruling)) in enumerate(broken.items(), start=1):
+        results.save_counterexample(number, each.case, seen)
+        events.append(Examined(each.index, FailureRate(1, 1), "violates", "conforms"))
+        how = (FailureRate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
         file = f"counterexamples/{number}.json"
-        events.append(Shrunk(promise, each.index, each.id, file, digest(each.case), *how))
-    events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), Ended()]
+        events.append(Shrunk(guarantee, each.index, each.id, file, digest(each.case), *how))
+    events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), CampaignEnded()]
     with results.journal() as journal:
         for event in events:
             journal.write(change(event))
     return Path(folder)
 
 
-def several(folder, *words, **more):
-    """Campaigns of several engines, in a folder."""
+def write_campaigns(folder, *words, **more):
+    """Write one results folder with the campaigns of several engines."""
     Path(folder).mkdir()
     quoted = ", ".join(f'"{word}"' for word in words)
     write_text(Path(folder) / "engines.json", f'{{"engines": [{quoted}]}}\n')
     for word in words:
-        campaign(Path(folder) / slug(word), word, **more)
+        write_campaign(Path(folder) / slug(word), word, **more)
     return Path(folder)
-
-
-__all__ = ["JOURNAL", "NAMES", "campaign", "several", "timed"]

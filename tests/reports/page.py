@@ -1,4 +1,4 @@
-"""A page, taken apart: what a browser would make elements and attributes of."""
+"""Parser of a page, for assertions on its elements and text."""
 
 from html.parser import HTMLParser
 
@@ -6,7 +6,7 @@ VOID = {"meta", "br", "input", "link", "img"}
 
 
 class Page(HTMLParser):
-    """Every element with its attributes, and the text of some."""
+    """The elements of a page with their attributes, and its visible text."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)

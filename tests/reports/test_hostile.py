@@ -1,4 +1,4 @@
-"""Whatever an engine or a file supplied is shown as text, and nothing else."""
+"""Text that an engine or a file supplied never becomes markup."""
 
 import json
 import unicodedata
@@ -17,7 +17,7 @@ from conformance.engine import Capabilities, Description
 from conformance.judge.verdict import Finding
 from conformance.observation import EngineInfo, Fired, Observations
 from conformance.reports.html import render
-from conformance.reports.view import report
+from conformance.reports.report import build_report
 from tests.campaign.test_journal import began
 from tests.reports.folders import run
 from tests.reports.page import Page
@@ -48,8 +48,8 @@ OURS = """
 """
 
 
-def attacked(folder, texts, values):
-    """A campaign in which every field that is text says something hostile."""
+def write_hostile_campaign(folder, texts, values):
+    """Write a campaign in which every text field is hostile."""
     results = Results(folder)
     results.make()
     first = next(iter(Plan(number=0)))
@@ -60,23 +60,23 @@ def attacked(folder, texts, values):
     log = (*seen.log, {"do": texts(), "task": texts()}, {"do": "event", "task": "first", "stream": texts()}, texts())
     seen = evolve(seen, engine=info, log=log, end="error", message=texts())
     seen = evolve(seen, fired=tuple(Fired(each.failure, each.before, texts(), each.t) for each in seen.fired))
-    results.keep(first.id, case, seen)
-    results.counterexample(1, case, seen)
+    results.save(first.id, case, seen)
+    results.save_counterexample(1, case, seen)
     finding = Finding("duplicated", texts(), 0, texts(), 1, 0, (values(),), (values(),))
     known = Finding("lost", texts(), 0, "three", 1, 0, (values(),), (values(),))
-    size = events.Size(1, 1, 1, 1)
+    size = events.CaseSize(1, 1, 1, 1)
     description = Description(info, Capabilities(failures=("crash",)))
     word = "".join(c for c in texts()[:60] if c.isprintable()) or "x"
     journal = [
         began(engine=word, description=description, cases=0, suite=texts(), hypothesis=texts(), python=texts(),
               system=texts(), machine=texts(), date=texts()),
         events.Judged(0, first.id, digest(case), "violates", texts(), findings=(finding, known), guarantee=texts()),
-        events.Examined(0, events.Rate(1, 1), "violates", "conforms"),
-        events.Shrunk("no duplicates", 0, texts(), "counterexamples/1.json", digest(case), events.Rate(1, 1),
+        events.Examined(0, events.FailureRate(1, 1), "violates", "conforms"),
+        events.Shrunk("no duplicates", 0, texts(), "counterexamples/1.json", digest(case), events.FailureRate(1, 1),
                       sinks_only=False, before=size, after=size, runs=1, findings=(finding, known)),
         events.GaveUp(texts()),
         events.Measured(1, 1, (texts(),)),
-        events.Ended(),
+        events.CampaignEnded(),
     ]  # fmt: skip
     with results.journal() as written:
         for event in journal:
@@ -98,22 +98,22 @@ def check(text):
 
 @settings(max_examples=40)
 @given(st.data())
-def test_no_text_of_an_engine_or_a_file_becomes_anything_else(data):
+def test_hostile_text_stays_text(data):
     with TemporaryDirectory() as folder:
-        attacked(Path(folder) / "x", lambda: data.draw(TEXTS), lambda: data.draw(SHORT))
-        check(render(report(Path(folder) / "x")))
+        write_hostile_campaign(Path(folder) / "x", lambda: data.draw(TEXTS), lambda: data.draw(SHORT))
+        check(render(build_report(Path(folder) / "x")))
 
 
-def test_every_hostile_text_in_every_field_at_once(tmp_path):
+def test_each_hostile_text_in_all_fields_stays_text(tmp_path):
     for number, text in enumerate(HOSTILE):
-        attacked(tmp_path / str(number), lambda text=text: text, lambda text=text: text[:64])
-        check(render(report(tmp_path / str(number))))
+        write_hostile_campaign(tmp_path / str(number), lambda text=text: text, lambda text=text: text[:64])
+        check(render(build_report(tmp_path / str(number))))
 
 
-def test_what_stands_in_a_file_of_observations_is_read_as_strictly_as_ever(tmp_path):
-    attacked(tmp_path / "x", lambda: "x", lambda: "x")
+def test_a_malformed_observations_file_is_not_shown(tmp_path):
+    write_hostile_campaign(tmp_path / "x", lambda: "x", lambda: "x")
     (place,) = (tmp_path / "x" / "observations").iterdir()
     spoilt = json.loads(place.read_text()) | {"observations": "<script>"}
     place.write_text(json.dumps(spoilt))
-    check(render(report(tmp_path / "x")))
+    check(render(build_report(tmp_path / "x")))
     assert Observations("", ()).log == ()

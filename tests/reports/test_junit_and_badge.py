@@ -1,4 +1,4 @@
-"""JUnit and badges, whatever an engine said."""
+"""JUnit XML and badges."""
 
 import json
 from xml.etree import ElementTree as ET
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from conformance.campaign.events import GUARANTEES
 from conformance.campaign.tally import Tally
 from conformance.judge.verdict import Finding
-from conformance.reports import badge
-from conformance.reports.junit import junit
+from conformance.reports.badge import draw_badge, format_endpoint, format_message
+from conformance.reports.junit import format_junit
 from tests.campaign.test_journal import began
 from tests.campaign.test_tally import examined, judged
 
@@ -34,28 +34,28 @@ def hostile(said):
 
 
 @given(st.text(st.characters(), max_size=30) | st.just(HOSTILE))
-def test_whatever_an_engine_said_the_files_are_well_formed(said):
+def test_junit_and_badge_are_well_formed_for_any_text(said):
     tally = hostile(said)
-    suites = parsed(junit(tally).encode("utf-8", "surrogatepass"))
+    suites = parsed(format_junit(tally).encode("utf-8", "surrogatepass"))
     (failed,) = suites.findall("testsuite/testcase[@name='a']/failure")
     assert failed.get("message").startswith("violates")
-    assert parsed(badge.svg(tally)).tag.endswith("svg")
-    assert json.loads(badge.endpoint(tally))["message"] == "violates · 1 case"
+    assert parsed(draw_badge(tally)).tag.endswith("svg")
+    assert json.loads(format_endpoint(tally))["message"] == "violates · 1 case"
 
 
-def test_promises_are_tests_and_so_are_cases_and_no_doubt_reads_as_a_pass():
-    first, second = parsed(junit(hostile("x")))
+def test_junit_has_guarantees_and_cases_and_doubt_is_no_pass():
+    first, second = parsed(format_junit(hostile("x")))
     assert [test.get("name") for test in first] == list(GUARANTEES)
     assert (first.get("tests"), first.get("failures"), first.get("errors")) == ("7", "1", "6")
     assert (second.get("failures"), second.get("errors"), second.get("skipped")) == ("1", "1", "1")
-    assert not parsed(junit(Tally.of([began(), judged(0)]))).findall("testsuite/testcase/*")
+    assert not parsed(format_junit(Tally.of([began(), judged(0)]))).findall("testsuite/testcase/*")
 
 
-def test_a_badge_says_the_verdict_in_its_colour():
-    assert json.loads(badge.endpoint(Tally.of([began(), judged(0)]))) == {
+def test_a_badge_has_the_verdict_and_its_colour():
+    assert json.loads(format_endpoint(Tally.of([began(), judged(0)]))) == {
         "schemaVersion": 1,
         "label": "failure transparency",
         "message": "conforms · 1 case",
         "color": "brightgreen",
     }
-    assert badge.message(Tally.of([began(), judged(0, "unsupported")])) == "unsupported"
+    assert format_message(Tally.of([began(), judged(0, "unsupported")])) == "unsupported"

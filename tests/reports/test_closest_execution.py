@@ -1,4 +1,4 @@
-"""The failure-free execution that comes closest."""
+"""Tests of the closest failure-free execution and of the alignment with it."""
 
 from attrs import evolve
 from hypothesis import assume, given
@@ -12,8 +12,8 @@ from conformance.model.configuration import Rule, initial
 from conformance.model.snapshot import observed
 from conformance.model.trace import last
 from conformance.observation import Observation
-from conformance.reports.alignment import aligned
-from conformance.reports.closest import closest
+from conformance.reports.alignment import align
+from conformance.reports.closest_execution import find_closest_execution
 from tests.engines import spoilt
 
 
@@ -23,37 +23,37 @@ def seen_of(case):
 
 
 @given(cases())
-def test_it_is_a_failure_free_execution_and_shows_what_it_says(case):
-    found = closest(case, seen_of(case))
+def test_the_closest_execution_is_failure_free(case):
+    found = find_closest_execution(case, seen_of(case))
     assert {step.rule for step in found.trace} <= {Rule.EVENT, Rule.BORDER}
-    assert observed(last(initial(found.case), found.trace)) == dict(found.shows)
+    assert observed(last(initial(found.case), found.trace)) == dict(found.streams)
 
 
 @given(cases())
-def test_where_every_task_has_one_input_what_conforms_is_met_and_what_is_lost_is_counted(case):
+def test_without_interleavings_the_distance_counts_lost_events(case):
     assume(all(len(task.inputs) == 1 for task in case.graph.tasks))
     seen = seen_of(case)
-    assert closest(case, seen).distance == 0
+    assert find_closest_execution(case, seen).distance == 0
     lost = sum(any(seen.observations[-1].streams[sink]) for sink in case.graph.sinks)
-    assert closest(case, spoilt(seen, case)).distance == lost
+    assert find_closest_execution(case, spoilt(seen, case)).distance == lost
 
 
 @given(cases(), st.data())
-def test_an_event_too_many_is_one_edit(case, data):
+def test_an_extra_event_is_at_distance_one(case, data):
     assume(all(len(task.inputs) == 1 for task in case.graph.tasks))
     seen = seen_of(case)
     streams = dict(seen.observations[-1].streams)
     sink = data.draw(st.sampled_from(case.graph.sinks))
     streams[sink] = (*streams[sink][:-1], (*streams[sink][-1], 7))
-    assert closest(case, evolve(seen, observations=(Observation(streams),))).distance == 1
+    assert find_closest_execution(case, evolve(seen, observations=(Observation(streams),))).distance == 1
 
 
 @given(cases())
-def test_the_first_element_that_nothing_explains_is_marked_once(case):
+def test_the_first_unexplained_event_is_marked_once(case):
     seen = spoilt(seen_of(case), case)
     verdict = judge(case, seen)
     assume(not isinstance(verdict, Conforms) and hasattr(verdict, "findings"))
-    rows = aligned(case, seen, verdict.findings, closest(case, seen).shows)
+    rows = align(case, seen, verdict.findings, find_closest_execution(case, seen).streams)
     marked = [token for row in rows for token in row.observed if token.kind == "first"]
     named = [finding for finding in verdict.findings if finding.stream is not None]
     assert len(marked) == bool(named and named[0].position is not None)

@@ -46,7 +46,7 @@ EVENTS = ((4, 7, "text", 7), (), (P - 1, 2, RESET, 1))
 
 
 @frozen
-class Trial:
+class SmokeCase:
     """A case, and what it is there for."""
 
     name: str
@@ -54,29 +54,29 @@ class Trial:
     sinks_only: bool = False
 
 
-def trials(can: Capabilities) -> Iterator[Trial]:
+def smoke_cases(can: Capabilities) -> Iterator[SmokeCase]:
     """What is to be tried of an engine that can do this. What it cannot do is not asked of it."""
-    for trial in _all(can):
-        if not can.unsupported(trial.case):
-            yield trial
+    for smoke_case in _all(can):
+        if not can.unsupported(smoke_case.case):
+            yield smoke_case
 
 
-def _all(can: Capabilities) -> Iterator[Trial]:
+def _all(can: Capabilities) -> Iterator[SmokeCase]:
     stateless, stateful = _program(can, stateful=False), _program(can, stateful=True)
-    yield Trial("one task, one epoch", _line((stateless,), ((1, 2, 3),)))
-    yield Trial("epochs, one of them empty", _line((stateless,), ((1, 2), (), (3,))))
+    yield SmokeCase("one task, one epoch", _line((stateless,), ((1, 2, 3),)))
+    yield SmokeCase("epochs, one of them empty", _line((stateless,), ((1, 2), (), (3,))))
     for program in EACH:
-        yield Trial(f"program {program.op}", _line((program,), EVENTS))
-    yield Trial("a task behind another", _line((stateless, stateful), ((1, 2), (3,))))
-    yield Trial("a task with two inputs", _joined(stateful))
-    yield Trial("a stream with two readers", _shared(stateless, stateful))
-    yield Trial("only what is asked for", _line((stateless, stateful), ((1, 2), (3,))), sinks_only=True)
+        yield SmokeCase(f"program {program.op}", _line((program,), EVENTS))
+    yield SmokeCase("a task behind another", _line((stateless, stateful), ((1, 2), (3,))))
+    yield SmokeCase("a task with two inputs", _joined(stateful))
+    yield SmokeCase("a stream with two readers", _shared(stateless, stateful))
+    yield SmokeCase("only what is asked for", _line((stateless, stateful), ((1, 2), (3,))), sinks_only=True)
     failing = _line((stateful, stateless), ((1, 2), (3, 4), (5,)))
     for failure in _failures():
-        yield Trial(f"failure {_words(failure)}", evolve(failing, failures=(failure,)))
+        yield SmokeCase(f"failure {_words(failure)}", evolve(failing, failures=(failure,)))
     crash = Crash("first", 2, 1)
-    yield Trial("a failure, and the same again", evolve(failing, failures=(crash, crash)))
-    yield Trial("a task that is held back", evolve(_joined(stateful), holds=(Hold("join", 1),)))
+    yield SmokeCase("a failure, and the same again", evolve(failing, failures=(crash, crash)))
+    yield SmokeCase("a task that is held back", evolve(_joined(stateful), holds=(Hold("join", 1),)))
 
 
 def _program(can: Capabilities, *, stateful: bool) -> Program[Any]:

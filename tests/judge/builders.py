@@ -1,4 +1,4 @@
-"""What was seen of a case, as the judge is given it."""
+"""Observations and verdicts for the tests of the judge."""
 
 from conformance.case import Case, Graph, Task
 from conformance.codec import digest
@@ -10,12 +10,13 @@ CHAIN = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1, 2), (3,
 RIGHT = {**CHAIN.inputs, "x": ((1, 3), (6, 10))}
 
 
-def seen(case, *shown, **options):
-    """Observations of a case, each given by its streams."""
+def observations_of(case, *shown, **options):
+    """Build observations of a case, each given by its streams."""
     return Observations(digest(case), tuple(Observation(streams) for streams in shown), **options)
 
 
-def diagnosis(case, *shown, **options):
-    verdict = judge(case, seen(case, *shown, **options))
+def violation(case, *shown, **options):
+    """Judge observations that are expected to violate."""
+    verdict = judge(case, observations_of(case, *shown, **options))
     assert isinstance(verdict, Violates)
     return verdict
