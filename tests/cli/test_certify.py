@@ -205,7 +205,7 @@ def test_a_folder_with_results_is_not_written_over(certify, certified):
     before = Results(Path("results")).digests()
     code, _, _, err = certify("reference")
     assert code == 2
-    assert "there is something in it already. Give a new folder, or --resume" in err
+    assert "the folder is not empty. Give a new folder, or --resume" in err
     assert Results(Path("results")).digests() == before
 
 
@@ -262,7 +262,7 @@ def test_a_wrong_setting_is_named(conformance, setting, said):
 def test_an_engine_cannot_change_its_claims_on_restart(certify):
     code, certificate, _, _ = certify("python:tests.engines:Turncoat")
     assert code == 4
-    assert "says something else of itself" in certificate["because"]
+    assert "describes itself differently" in certificate["because"]
 
 
 def test_a_case_that_ends_an_engine_is_one_error_in_a_batch(certify):
@@ -311,7 +311,7 @@ def test_two_processes_cannot_run_one_campaign(conformance, certified):
     with Journal(journal):
         code, _, err = conformance("certify", "--resume", "--out", "results")
     assert code == 2
-    assert "another process is at this campaign" in err
+    assert "another process is running this campaign" in err
 
 
 def test_a_resumed_campaign_ignores_the_settings(conformance, certified):
