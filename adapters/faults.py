@@ -1,8 +1,8 @@
 """
 Fault injection that is the same for every engine: crashes within tasks, and evidence of each failure.
 
-The failures of a case happen in their order, each once. The evidence of a failure is a file that is written before the
-failure is caused. So the number of evidence files says which failure is next, in whichever process that is asked.
+The failures of a case happen in their order, each once, and leave a file each as evidence. A task writes the evidence
+before it fails. So the number of evidence files says which failure is next, in every process.
 """
 
 import os
@@ -70,9 +70,12 @@ class EvidenceLog:
         """Make the folder."""
         Path(self.folder).mkdir(parents=True, exist_ok=True)
 
-    def path(self, failure: int) -> str:
-        """Return the evidence file of the failure with that number."""
-        return os.path.join(self.folder, f"{self.case}-{failure}")  # noqa: PTH118 - called for each event
+    def name(self, failure: int) -> str:
+        """Return the name of the evidence file of the failure with that number."""
+        return f"{self.case}-{failure}"
+
+    def _path(self, failure: int) -> str:
+        return os.path.join(self.folder, self.name(failure))  # noqa: PTH118 - called for each event
 
     def record(self, failure: int, description: str) -> bool:
         """
@@ -80,10 +83,10 @@ class EvidenceLog:
 
         Only then may the caller cause the failure: of several processes that try, one does.
         """
-        complete = Path(self.folder, f".{self.case}-{failure}-{uuid4().hex}")
+        complete = Path(self.folder, f".{self.name(failure)}-{uuid4().hex}")
         complete.write_text(f"{time.time():.4f} {description}", encoding="utf-8")
         try:
-            os.link(complete, self.path(failure))
+            os.link(complete, self._path(failure))
         except FileExistsError:
             return False
         finally:
@@ -92,7 +95,7 @@ class EvidenceLog:
 
     def has(self, failure: int) -> bool:
         """Tell whether a failure was injected."""
-        return os.path.exists(self.path(failure))  # noqa: PTH110 - called for each event
+        return os.path.exists(self._path(failure))  # noqa: PTH110 - called for each event
 
     def count(self) -> int:
         """Count the failures that were injected; failures happen in their order, so these are the first ones."""
@@ -103,7 +106,7 @@ class EvidenceLog:
 
     def read(self, failure: int) -> Evidence:
         """Read the evidence of a failure that was injected."""
-        injected, _, description = Path(self.path(failure)).read_text(encoding="utf-8").partition(" ")
+        injected, _, description = Path(self._path(failure)).read_text(encoding="utf-8").partition(" ")
         return Evidence(float(injected), description)
 
 

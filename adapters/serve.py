@@ -96,8 +96,8 @@ def answered(
 def _refusal(seen: object, request: RunRequest, description: Description) -> str:
     if not isinstance(seen, Observations):
         return f"it answered with a {type(seen).__name__}, not with Observations"
-    if seen.case != digest(request.case):
-        return f"it answered for another case: {quote(seen.case)}"
+    if seen.case_digest != digest(request.case):
+        return f"it answered for another case: {quote(seen.case_digest)}"
     if seen.claims != description.claims:
         return f"it claims {seen.claims} for its observations, and claimed {description.claims} when it was started"
     return ""

@@ -12,33 +12,33 @@ from itertools import count
 from pathlib import Path
 
 from conformance.adapters.jvm import java_home
-from conformance.adapters.spark.driver_pool import AT_ONCE, finished
-from conformance.adapters.spark.drivers import Drivers, Lane
+from conformance.adapters.spark.driver_pool import CONCURRENT_QUERIES, run_groups
+from conformance.adapters.spark.driver_slots import DriverLauncher, DriverSlot
 from conformance.adapters.spark.query import Query
-from conformance.adapters.spark.query_supervisor import Running
-from conformance.adapters.spark.schedule import Group, groups
-from conformance.adapters.spark.setup import ONCE, TRANSFORM, set_up
+from conformance.adapters.spark.query_supervisor import QuerySupervisor
+from conformance.adapters.spark.schedule import QueryGroup, group_requests
+from conformance.adapters.spark.setup import ONCE, TRANSFORM, parse_settings
 from conformance.case import Case
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
-BATCH = 150
-"""Cases that are given to it at once."""
+BATCH_SIZE = 150
+"""Run requests in a batch."""
 
-TURN = 0.0005
-"""Seconds after which a thread that watches gets its turn, whatever another is at."""
+SWITCH_INTERVAL = 0.0005
+"""Seconds after which Python switches threads, so that the thread that polls a kill window runs often enough."""
 
 
 class Spark:
-    """`spark`: a task is a group with state of its own in Spark's state store, an epoch a micro-batch."""
+    """`spark`: a task is a group with its own state in Spark's state store, an epoch is a micro-batch."""
 
     def __init__(self, settings: Sequence[str]) -> None:
-        self._setup = set_up(settings)
+        self._setup = parse_settings(settings)
         self._folder: Path | None = None
-        self._drivers: Drivers | None = None
-        self._lanes: list[Lane] = []
-        self._queries = count()
+        self._launcher: DriverLauncher | None = None
+        self._slots: list[DriverSlot] = []
+        self._query_numbers = count()
 
     def start(self) -> Description:
         try:
@@ -50,51 +50,53 @@ class Spark:
                 "spark's transform-with-state needs protobuf: pip install 'dataflow-conformance[spark-transform]'"
             )
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
-        sys.setswitchinterval(TURN)
-        self._drivers = Drivers(self._setup, self._folder, java_home("spark", self._folder))
-        self._lanes = [Lane(self._drivers, attempts) for attempts in (self._setup.attempts, ONCE)]
-        self._lanes[0].driver()
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._launcher = DriverLauncher(self._setup, self._folder, java_home("spark", self._folder))
+        self._slots = [DriverSlot(self._launcher, attempts) for attempts in (self._setup.attempts, ONCE)]
+        self._slots[0].driver()
         self._info = EngineInfo("spark", pyspark, self._setup.settings)
-        return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH)
+        return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH_SIZE)
 
     def _failures(self) -> list[str]:
-        """What can be made to happen. Executors of a cluster that is not ours can only be reached from within."""
-        workers = ["snapshot", "commit"] if self._setup.master == "local-cluster" else []
+        """Return the failures that can be injected. On a foreign cluster, only a task can kill its executor."""
+        phases = ["snapshot", "commit"] if self._setup.master == "local-cluster" else []
         return [
             "crash",
             "restart",
             "kill:coordinator",
-            *(f"kill:worker:{phase}" for phase in ["processing", *workers]),
+            *(f"kill:worker:{phase}" for phase in ["processing", *phases]),
         ]
 
-    def run(self, jobs: Sequence[RunRequest]) -> Iterator[Observations]:
-        together = groups(jobs, self._setup)
-        begin = partial(self._begun, crowd=min(len(together), AT_ONCE * len(self._lanes)))
-        with closing(finished(self._lanes, together, begin)) as queries:
-            seen: dict[int, Observations] = {}
-            for job in jobs:
-                while id(job) not in seen:
-                    seen |= self._observed(next(queries))
-                yield seen.pop(id(job))
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        groups = group_requests(requests, self._setup)
+        concurrent = min(len(groups), CONCURRENT_QUERIES * len(self._slots))
+        start_query = partial(self._start_query, concurrent=concurrent)
+        with closing(run_groups(self._slots, groups, start_query)) as queries:
+            observed: dict[int, Observations] = {}
+            for request in requests:
+                while id(request) not in observed:
+                    observed |= self._observed(next(queries))
+                yield observed.pop(id(request))
 
     def shares(self, case: Case) -> bool:
-        """Whether a case can share its query with others."""
-        return len(groups([RunRequest(case), RunRequest(case)], self._setup)) == 1
+        """Tell whether a case can share its query with others."""
+        return len(group_requests([RunRequest(case), RunRequest(case)], self._setup)) == 1
 
-    def _begun(self, lane: Lane, group: Group, *, crowd: int) -> Running:
-        """A query that runs, in a crowd whose members are in each other's way, which is not to look like a stall."""
-        assert self._folder is not None  # noqa: S101 - it was started
-        query = Query(self._folder / str(next(self._queries)), group, self._setup)
-        patience = crowd * group.jobs[0].seconds * (1 + (len(group.jobs) - 1) / 10)
-        return Running(query, lane, patience)
+    def _start_query(self, slot: DriverSlot, group: QueryGroup, *, concurrent: int) -> QuerySupervisor:
+        """Start a query. Its timeout grows with the number of cases and of concurrent queries, which slow it down."""
+        assert self._folder is not None  # noqa: S101 - the engine was started
+        query = Query(self._folder / str(next(self._query_numbers)), group, self._setup)
+        timeout = concurrent * group.requests[0].seconds * (1 + (len(group.requests) - 1) / 10)
+        return QuerySupervisor(query, slot, timeout)
 
     def _observed(self, query: Query) -> dict[int, Observations]:
-        found = query.observations(self._info)
+        """Return the observations of a query's requests, by the requests' ids, and remove its folder."""
+        observations = query.observations(self._info)
         shutil.rmtree(query.folder, ignore_errors=True)
-        return dict(zip(map(id, query.group.jobs), found, strict=True))
+        return dict(zip(map(id, query.group.requests), observations, strict=True))
 
     def stop(self) -> None:
-        if self._drivers is not None:
-            self._drivers.end()
+        if self._launcher is not None:
+            self._launcher.end_all()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,8 +1,9 @@
 """
-Who runs what, and when: on each driver first the queries that leave it alone, a few at a time, then those that kill it.
+Execution of query groups on a pool of driver slots.
 
-So a driver that is killed was of use before, and whoever has to finish the query is the next one's victim: there are
-as many drivers as are killed, and one more for each lane.
+Each slot first runs the queries that kill no JVM, a few at a time, and then the others one by one. So a driver does
+useful work before it is killed, and the driver that finishes a query is the victim of the next one: the pool starts one
+driver for each kill, and one more for each slot.
 """
 
 import threading
@@ -12,103 +13,102 @@ from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import TypeAlias
 
-from conformance.adapters.spark.drivers import Lane
+from conformance.adapters.spark.driver_slots import DriverSlot
 from conformance.adapters.spark.query import Query
-from conformance.adapters.spark.query_supervisor import Running
-from conformance.adapters.spark.schedule import Group
+from conformance.adapters.spark.query_supervisor import QuerySupervisor
+from conformance.adapters.spark.schedule import QueryGroup
 
-AT_ONCE = 3
-"""Queries that share a driver at a time."""
+CONCURRENT_QUERIES = 3
+"""Queries that share a driver at the same time."""
 
-LOOK = 0.05
-"""Seconds between two looks at what is committed."""
+POLL_INTERVAL = 0.05
+"""Seconds between two observations of the committed output."""
 
-LOOK_CLOSELY = 0.02
-"""The same, where somebody is going to be killed."""
+KILL_POLL_INTERVAL = 0.02
+"""The same for a query that kills a JVM."""
 
-WATCH = 0.001
-"""Seconds between two looks at whether this is the moment to kill."""
+WINDOW_POLL_INTERVAL = 0.001
+"""Seconds between two checks whether a kill window is open."""
 
-Begins: TypeAlias = Callable[[Lane, Group], Running]
+StartQuery: TypeAlias = Callable[[DriverSlot, QueryGroup], QuerySupervisor]
 
 
-class Waiting:
-    """What is still to be run. Each lane takes what it can run."""
+class PendingGroups:
+    """The query groups that have not been started yet."""
 
-    def __init__(self, groups: Sequence[Group]) -> None:
-        self._left = list(groups)
+    def __init__(self, groups: Sequence[QueryGroup]) -> None:
+        self._groups = list(groups)
         self._lock = threading.Lock()
-        self.given_up = False
+        self.is_cancelled = False
 
-    def take(self, attempts: int, *, violent: bool) -> Group | None:
-        """The next one for a lane, if there is any."""
+    def pop(self, attempts: int, *, kills_jvm: bool) -> QueryGroup | None:
+        """Remove and return the next group for a slot whose drivers try a task so often, if there is one."""
         with self._lock:
-            for place, group in enumerate(self._left):
-                if group.is_violent == violent and group.suits(attempts):
-                    return self._left.pop(place)
+            for index, group in enumerate(self._groups):
+                if group.kills_jvm == kills_jvm and group.allows(attempts):
+                    return self._groups.pop(index)
         return None
 
-    def give_up(self) -> None:
-        """Nobody waits any more."""
+    def cancel(self) -> None:
+        """Remove all groups, and tell the slots to stop their queries."""
         with self._lock:
-            self._left.clear()
-            self.given_up = True
+            self._groups.clear()
+            self.is_cancelled = True
 
 
-def finished(lanes: Sequence[Lane], groups: Sequence[Group], begin: Begins) -> Generator[Query]:
-    """Each query when it is over."""
-    waiting = Waiting(groups)
-    over: SimpleQueue[Query | Exception] = SimpleQueue()
+def run_groups(slots: Sequence[DriverSlot], groups: Sequence[QueryGroup], start_query: StartQuery) -> Generator[Query]:
+    """Run all groups, and yield each query when it ends."""
+    pending = PendingGroups(groups)
+    ended: SimpleQueue[Query | Exception] = SimpleQueue()
 
-    def run(lane: Lane) -> None:
+    def run(slot: DriverSlot) -> None:
         try:
-            for query in _queries(lane, waiting, begin):
-                over.put(query)
-        except Exception as error:  # noqa: BLE001 - it is raised where somebody waits
-            over.put(error)
+            for query in _run_slot(slot, pending, start_query):
+                ended.put(query)
+        except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+            ended.put(error)
 
-    with ThreadPoolExecutor(len(lanes)) as threads:
-        for lane in lanes:
-            threads.submit(run, lane)
+    with ThreadPoolExecutor(len(slots)) as threads:
+        for slot in slots:
+            threads.submit(run, slot)
         try:
             for _ in groups:
-                done = over.get()
-                if isinstance(done, Exception):
-                    raise done
-                yield done
+                query = ended.get()
+                if isinstance(query, Exception):
+                    raise query
+                yield query
         finally:
-            waiting.give_up()
+            pending.cancel()
 
 
-def _queries(lane: Lane, waiting: Waiting, begin: Begins) -> Iterator[Query]:
-    """What one lane runs."""
-    running: list[Running] = []
-    while not waiting.given_up:
-        while len(running) < AT_ONCE and (group := waiting.take(lane.attempts, violent=False)) is not None:
-            running.append(begin(lane, group))
+def _run_slot(slot: DriverSlot, pending: PendingGroups, start_query: StartQuery) -> Iterator[Query]:
+    running: list[QuerySupervisor] = []
+    while not pending.is_cancelled:
+        while len(running) < CONCURRENT_QUERIES and (group := pending.pop(slot.attempts, kills_jvm=False)) is not None:
+            running.append(start_query(slot, group))
         if not running:
             break
-        for each in running:
-            each.step()
-        for each in [each for each in running if each.is_over]:
-            running.remove(each)
-            each.end()
-            yield each.query
-        sleep(LOOK)
-    for each in running:
-        each.end()  # Nobody waits for it.
-    while (group := waiting.take(lane.attempts, violent=True)) is not None:
-        alone = begin(lane, group)
-        while not alone.is_over and not waiting.given_up:
-            alone.step()
-            _watch(alone)
-        alone.end()
-        yield alone.query
+        for supervisor in running:
+            supervisor.step()
+        for supervisor in [each for each in running if each.is_over]:
+            running.remove(supervisor)
+            supervisor.end()
+            yield supervisor.query
+        sleep(POLL_INTERVAL)
+    for supervisor in running:
+        supervisor.end()
+    while (group := pending.pop(slot.attempts, kills_jvm=True)) is not None:
+        supervisor = start_query(slot, group)
+        while not supervisor.is_over and not pending.is_cancelled:
+            supervisor.step()
+            _poll_kill_window(supervisor)
+        supervisor.end()
+        yield supervisor.query
 
 
-def _watch(running: Running) -> None:
-    """Somebody is going to be killed, and that needs somebody who watches all the time."""
-    until = monotonic() + LOOK_CLOSELY
-    while monotonic() < until:
-        running.watch()
-        sleep(WATCH)
+def _poll_kill_window(supervisor: QuerySupervisor) -> None:
+    """Poll the kill window continuously until the next observation is due."""
+    deadline = monotonic() + KILL_POLL_INTERVAL
+    while monotonic() < deadline:
+        supervisor.kill_if_due()
+        sleep(WINDOW_POLL_INTERVAL)

@@ -1,115 +1,120 @@
-"""A query on a driver, from its start to its end, through everything that happens to it."""
+"""Supervision of a streaming query from its start to its end, through all its failures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from conformance.adapters.spark.batch_progress import Window
-from conformance.adapters.spark.drivers import Lane
+from conformance.adapters.spark.batch_progress import KillWindow
+from conformance.adapters.spark.driver_slots import DriverSlot
 from conformance.adapters.spark.query import Query
 from conformance.case import Kill
 
-PATIENCE = 5
-"""So many times a query may end for no reason that we know of."""
+UNEXPLAINED_ENDS = 5
+"""How often a query may end without an injected failure."""
 
 
-class Running:
+class QuerySupervisor:
     """
-    A query, and who looks after it: somebody who starts it again when it has ended, on another driver if need be.
+    Restarts a query when it has ended, on another driver if necessary, and injects the kills of its driver.
 
-    Nothing else is done for it: what Spark makes of what is durable is Spark's.
+    The supervisor does nothing else: recovery from durable state is left to Spark.
     """
 
-    def __init__(self, query: Query, lane: Lane, patience: float) -> None:
+    def __init__(self, query: Query, slot: DriverSlot, timeout: float) -> None:
         self.query = query
-        self._lane = lane
+        self._slot = slot
         self._ends = 0
         self._starts = 0
-        self._recovers_from = 0
-        self._has_begun = False
-        self._until = monotonic() + patience
+        self._failures_at_start = 0
+        self._is_started = False
+        self._deadline = monotonic() + timeout
         self._start()
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing more to wait for."""
-        return self.query.is_done or self.query.message is not None or monotonic() > self._until
+        """Whether the query is done, has failed, or has stalled."""
+        return self.query.is_done or self.query.message is not None or monotonic() > self._deadline
 
     def _start(self) -> None:
-        self.query.look()
-        self._recovers_from = self.query.struck
-        self._has_begun = False
-        self._driver = self._lane.driver(dies=self.query.loses_its_driver)
+        self.query.observe()
+        self._failures_at_start = self.query.failures_observed
+        self._is_started = False
+        self._driver = self._slot.driver(expect_kill=self.query.expects_driver_kill)
         self._starts += 1
-        self.query.begins()
-        self._driver.query(self.query.folder)
+        self.query.begin_attempt()
+        self._driver.start_query(self.query.folder)
 
     def step(self) -> None:
-        """Look, and do what is due."""
-        with self._standing_still():
-            self.query.look()
-        for said in self._driver.said(self.query.folder):
-            self._has_begun |= "started" in said
-            if "ended" in said:
-                self._ended(str(said["ended"]))
+        """Observe the query; restart it if it has ended or if a case asks for a restart."""
+        with self._paused_near_kill():
+            self.query.observe()
+        for message in self._driver.take_messages(self.query.folder):
+            self._is_started |= "started" in message
+            if "ended" in message:
+                self._restart_ended(str(message["ended"]))
         if self._driver.is_dead:
             self._start()
-        if self.query.wants_restart():
+        if self.query.is_restart_due():
             self._driver.stop_query(self.query.folder)
-            self.query.restarted()
+            self.query.record_restart()
             self._start()
 
     @contextmanager
-    def _standing_still(self) -> Iterator[None]:
-        """Where a kill is near, the driver does not get on while we are at something that takes long."""
-        awaited = self.query.awaited()
-        is_near = awaited is not None and awaited[1] is not None and self.query.is_next(awaited[0].epoch)
+    def _paused_near_kill(self) -> Iterator[None]:
+        """Pause the driver during a long operation if a kill window may open in the current micro-batch."""
+        kill = self.query.next_external_kill()
+        is_near = kill is not None and kill[1] is not None and self.query.is_in_next_batch(kill[0].epoch)
         if is_near:
             self._driver.pause()
         try:
             yield
         finally:
             if is_near:
-                self._driver.go_on()
+                self._driver.resume()
 
-    def _ended(self, why: str) -> None:
-        """The query died with its last attempt; what is durable is where the next one starts."""
+    def _restart_ended(self, reason: str) -> None:
+        """Restart a query that has ended by itself, unless it has ended too often."""
         self._ends += 1
-        if self._ends > PATIENCE + sum(len(job.case.failures) for job in self.query.group.jobs):
-            self.query.message = f"the query ended {self._ends} times, the last time with: {why.splitlines()[0]}"
+        if self._ends > UNEXPLAINED_ENDS + sum(len(each.case.failures) for each in self.query.group.requests):
+            self.query.message = f"the query ended {self._ends} times, the last time with: {reason.splitlines()[0]}"
         else:
             self._start()
 
-    def watch(self) -> None:
-        """Kill what is to be killed, if this is the moment. To be called as often as can be."""
-        awaited = self.query.awaited()
-        if awaited is None or self._driver.is_dead:
+    def kill_if_due(self) -> None:
+        """Inject the next external kill if its window is open. The caller polls this continuously."""
+        following = self.query.next_external_kill()
+        if following is None or self._driver.is_dead:
             return
-        kill, window = awaited
+        kill, window = following
         if window is None:
-            if self.query.is_due and self._has_begun and self._starts > 1 and self._recovers_from == self.query.struck:
+            if self.query.is_kill_due and self._is_recovering():
                 self._kill_driver(kill, "it had just begun to recover")
-        elif self.query.is_next(kill.epoch):
-            # From here on the driver gets on by a millisecond at a time, and stands still while we look.
+        elif self.query.is_in_next_batch(kill.epoch):
+            # From now on the driver runs for a millisecond at a time, and is paused while its files are read.
             self._driver.pause()
-            if not self.query.is_due:
-                self.query.look()
-            if self.query.is_due and self.query.is_open(window, kill.epoch):
-                self._strike(kill, window)
-            self._driver.go_on()
+            if not self.query.is_kill_due:
+                self.query.observe()
+            if self.query.is_kill_due and self.query.is_open(window, kill.epoch):
+                self._kill(kill, window)
+            self._driver.resume()
 
-    def _strike(self, kill: Kill, window: Window) -> None:
+    def _is_recovering(self) -> bool:
+        """Tell whether the query was started again, and nothing has failed since."""
+        return self._is_started and self._starts > 1 and self._failures_at_start == self.query.failures_observed
+
+    def _kill(self, kill: Kill, window: KillWindow) -> None:
         if kill.target == "coordinator":
-            self._kill_driver(kill, window.words, window)
-        elif (victim := self._driver.kill_an_executor()) is not None:
-            self.query.killed(f"SIGKILL of executor {victim} in epoch {kill.epoch}: {window.words}")
+            self._kill_driver(kill, window.description, window)
+        elif (executor := self._driver.kill_executor()) is not None:
+            self.query.record_kill(f"SIGKILL of executor {executor} in epoch {kill.epoch}: {window.description}")
 
-    def _kill_driver(self, kill: Kill, words: str, window: Window | None = None) -> None:
+    def _kill_driver(self, kill: Kill, moment: str, window: KillWindow | None = None) -> None:
+        """Kill the driver; the files of the dead driver decide whether the window was still open."""
         self._driver.kill()
         if window is None or self.query.is_open(window, kill.epoch):
-            self.query.killed(f"SIGKILL of the driver in epoch {kill.epoch}: {words}")
+            self.query.record_kill(f"SIGKILL of the driver in epoch {kill.epoch}: {moment}")
 
     def end(self) -> None:
-        """Stop it, and look a last time."""
+        """Stop the query, and observe it for the last time."""
         self._driver.stop_query(self.query.folder)
-        self.query.look(last=True)
+        self.query.observe(last=True)

@@ -1,10 +1,10 @@
 """
-Which cases can share a query.
+Grouping of run requests that can share a streaming query.
 
-A failure that strikes one task is nobody else's business: Spark does that task again, and cases in whose task nothing
-failed are none the wiser. A query that is stopped and started again is so for all its cases, and so is one whose driver
-is killed: those share one that ask for it at the same moments, and one SIGKILL is the failure of each of them. What
-ends the query or its driver from within, at an event of a case, is for that case alone; so is an executor's death.
+A failure of one task does not affect other cases: Spark retries that task only. A restart of the query or a SIGKILL of
+its driver affects all cases of the query, so cases share a query if they ask for these failures at the same moments;
+one SIGKILL is then a failure of each case. A case does not share its query if a failure at one of its events ends the
+query or its driver, or if an executor is killed.
 """
 
 from collections.abc import Sequence
@@ -12,89 +12,89 @@ from itertools import pairwise
 
 from attrs import frozen
 
-from conformance.adapters.spark.batch_progress import windows
-from conformance.adapters.spark.layout import levels
-from conformance.adapters.spark.setup import ONCE, Setup
+from conformance.adapters.spark.batch_progress import external_kills
+from conformance.adapters.spark.routing import levels
+from conformance.adapters.spark.setup import ONCE, SparkSetup
 from conformance.case import Case, Crash, Failure, Kill, Restart
 from conformance.engine import RunRequest
 
 
 @frozen
-class Group:
+class QueryGroup:
     """
-    Cases for one query: how often a task may be tried there, and whether it may lose its driver or executors.
+    Run requests that share a query: how often Spark must try a task, and whether a JVM (driver, executor) is killed.
 
-    Where no task is going to fail, `attempts` is None: any number will do.
+    If no task fails, `attempts` is None: any number is possible.
     """
 
-    jobs: tuple[RunRequest, ...]
+    requests: tuple[RunRequest, ...]
     attempts: int | None
-    is_violent: bool = False
+    kills_jvm: bool = False
 
-    def suits(self, attempts: int) -> bool:
-        """Whether it can run where a task is tried so often."""
+    def allows(self, attempts: int) -> bool:
+        """Tell whether the query can run on a driver that tries a task so often."""
         return self.attempts in {None, attempts}
 
 
-def groups(jobs: Sequence[RunRequest], setup: Setup) -> list[Group]:
-    """The queries for these cases: those with most to do first, and before those that any driver will do for."""
+def group_requests(requests: Sequence[RunRequest], setup: SparkSetup) -> list[QueryGroup]:
+    """Group run requests: groups that need certain drivers first, and of these the largest groups first."""
     found: dict[object, list[RunRequest]] = {}
-    for number, job in enumerate(jobs):
-        found.setdefault(_company(job, number, setup), []).append(job)
-    made = [_group(together, setup) for together in found.values()]
-    return sorted(made, key=lambda group: (group.attempts is None, -len(group.jobs)))
+    for number, request in enumerate(requests):
+        found.setdefault(_group_key(request, number, setup), []).append(request)
+    groups = [_group(shared, setup) for shared in found.values()]
+    return sorted(groups, key=lambda group: (group.attempts is None, -len(group.requests)))
 
 
-def _group(jobs: Sequence[RunRequest], setup: Setup) -> Group:
-    needed = [attempts(job.case, setup) for job in jobs if any(map(_is_local, job.case.failures))]
-    return Group(
-        tuple(jobs), min(needed, default=None), any(_is_violent(failure, setup) for failure in jobs[0].case.failures)
-    )
+def _group(requests: Sequence[RunRequest], setup: SparkSetup) -> QueryGroup:
+    needed = [task_attempts(request.case, setup) for request in requests if any(map(_is_local, request.case.failures))]
+    kills_jvm = any(_kills_jvm(failure, setup) for failure in requests[0].case.failures)
+    return QueryGroup(tuple(requests), min(needed, default=None), kills_jvm)
 
 
-def _company(job: RunRequest, number: int, setup: Setup) -> object:
-    """What a case has in common with those that may be run with it."""
-    failures = job.case.failures
-    if attempts(job.case, setup) == ONCE and any(map(_is_local, failures)):
+def _group_key(request: RunRequest, number: int, setup: SparkSetup) -> object:
+    """Return what requests of a group have in common; the request's own number, if it cannot share a query."""
+    failures = request.case.failures
+    if task_attempts(request.case, setup) == ONCE and any(map(_is_local, failures)):
         return number
-    from_outside = windows(job, stores=1)
-    if any(_is_violent(failure, setup) and place not in from_outside for place, failure in enumerate(failures)):
+    external = external_kills(request, stores=1)
+    if any(_kills_jvm(failure, setup) and index not in external for index, failure in enumerate(failures)):
         return number
     return tuple(failure for failure in failures if not _is_local(failure))
 
 
 def _is_local(failure: Failure) -> bool:
-    """Whether it is a task or its worker that fails, and not all of the query."""
+    """Tell whether a task or its worker fails, and not the whole query."""
     return isinstance(failure, Crash) or (isinstance(failure, Kill) and failure.target == "worker")
 
 
-def _is_violent(failure: Failure, setup: Setup) -> bool:
+def _kills_jvm(failure: Failure, setup: SparkSetup) -> bool:
     return isinstance(failure, Kill) and (failure.target == "coordinator" or not setup.is_local)
 
 
-def attempts(case: Case, setup: Setup) -> int:
+def task_attempts(case: Case, setup: SparkSetup) -> int:
     """
-    How often a task may be tried so that the failures of a case can all happen.
+    Return how often Spark may try a task so that all failures of a case can happen.
 
-    Where Spark does a failed task again, it does nothing else again: what stands beside it or above it in the graph is
-    done with that epoch, and cannot fail in it any more; nor is there a recovery in which to kill the driver. A case
-    that asks for that is run where a failed task is the end of the query, which starts again from its checkpoint and
-    does the whole epoch anew; so is one whose executors are killed.
+    If Spark retries a failed task, then it retries nothing else. Tasks beside it or upstream of it have finished that
+    epoch and cannot fail in it any more, and there is no recovery in which to kill the driver. A case that asks for
+    such a failure runs where a failed task ends the query: the query restarts from its checkpoint and does the whole
+    epoch again. So does a case whose executors are killed.
     """
     level = levels(case.graph)
     level_of = {task.name: level[task.output] for task in case.graph.tasks}
 
-    def can_follow(one: Failure, two: Failure) -> bool:
-        if not _is_local(one):
+    def can_follow(first: Failure, second: Failure) -> bool:
+        if not _is_local(first):
             return True
-        if isinstance(two, Kill) and two.target == "coordinator":
-            return two.phase != "recovery"
-        if one.epoch != two.epoch or isinstance(two, Restart):
+        if isinstance(second, Kill) and second.target == "coordinator":
+            return second.phase != "recovery"
+        if first.epoch != second.epoch or isinstance(second, Restart):
             return True
-        both = isinstance(one, Crash) and isinstance(two, Crash)
-        return both and (one.task == two.task or level_of[two.task] > level_of[one.task])  # type: ignore[union-attr]
+        if not (isinstance(first, Crash) and isinstance(second, Crash)):
+            return False
+        return first.task == second.task or level_of[second.task] > level_of[first.task]
 
-    killed = any(_is_violent(failure, setup) and _is_local(failure) for failure in case.failures)
-    if killed or not all(can_follow(one, two) for one, two in pairwise(case.failures)):
+    kills_executor = any(_kills_jvm(failure, setup) and _is_local(failure) for failure in case.failures)
+    if kills_executor or not all(can_follow(first, second) for first, second in pairwise(case.failures)):
         return ONCE
     return setup.attempts

@@ -1,4 +1,4 @@
-"""How Spark is set up: what the settings behind its name mean, each an engine of its own in the matrix."""
+"""The settings of Spark that an engine's name selects, and the Spark configuration that they stand for."""
 
 import os
 from collections.abc import Sequence
@@ -10,23 +10,23 @@ from attrs import evolve, frozen
 from conformance.errors import UnknownEngine
 
 STARTUP = str(Path(__file__).parent / "startup")
-"""What makes Spark's Python workers start faster."""
+"""The folder of a `sitecustomize` that makes Spark's Python workers start faster."""
 
 
-def python_path(*more: str) -> str:
-    """Where Spark's Python workers look: at what makes them fast, at `more`, and where we were told to."""
-    return os.pathsep.join(filter(None, [STARTUP, *more, os.environ.get("PYTHONPATH")]))
+def python_path(*folders: str) -> str:
+    """Return PYTHONPATH for Spark's Python workers: `STARTUP`, these folders, and our own PYTHONPATH."""
+    return os.pathsep.join(filter(None, [STARTUP, *folders, os.environ.get("PYTHONPATH")]))
 
 
 RETRIED, ONCE = 1000, 1
-"""How often a task may be tried before the query dies of it."""
+"""How often Spark tries a task before the query fails."""
 
 FILE, FOREACH_BATCH, FOREACH_APPEND = "file", "foreach-batch", "foreach-append"
 APPLY, TRANSFORM = "applyInPandasWithState", "transformWithState"
 
-_STORES = "org.apache.spark.sql.execution.streaming.state."
+_STATE_PACKAGE = "org.apache.spark.sql.execution.streaming.state."
 
-USUAL = {
+DEFAULT_CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "false",
@@ -34,19 +34,19 @@ USUAL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.unsupportedOperationCheck": "false",
-    # Never, so that each batch's files stand in an entry of their own.
+    # Never compacted, so that each micro-batch has its own log entry.
     "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
     "spark.sql.streaming.minBatchesToRetain": "1000000",
     "spark.sql.streaming.metricsEnabled": "false",
-    # What Spark uses where Hadoop's newer API does not reach. Renaming is atomic in both on a local disk; the newer one
-    # starts a process for each file, which is a third of the time of a small batch.
+    # Spark's fallback where Hadoop's newer FileContext API is missing. Renaming is atomic in both on a local disk; the
+    # newer one starts a process for each file, which takes a third of the time of a small micro-batch.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
-    # Executors are killed on purpose, and often.
+    # Faults kill executors often.
     "spark.deploy.maxExecutorRetries": "-1",
     "spark.executor.memory": "1g",
-    # Of somebody else's cluster each driver takes no more than this, so that several find room.
+    # Limits for each driver on a shared cluster, so that several drivers fit.
     "spark.executor.cores": "1",
     "spark.cores.max": "2",
 }
@@ -55,8 +55,8 @@ LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0
 
 
 @frozen
-class Setup:
-    """Which sink, state store, operator and master; and how often a task is tried."""
+class SparkSetup:
+    """The sink, state store, operator and master; and how often Spark tries a task."""
 
     sink: str = FILE
     store: str = "hdfs"
@@ -66,17 +66,17 @@ class Setup:
 
     @property
     def is_local(self) -> bool:
-        """Whether tasks run within the driver, so that there are no executors to kill."""
+        """Whether tasks run within the driver, without executors."""
         return self.master == "local"
 
     @property
-    def is_here(self) -> bool:
-        """Whether all of it is on this machine, so that nothing has to listen beyond it."""
+    def is_on_this_machine(self) -> bool:
+        """Whether the driver and its executors run on this machine, so that the loopback interface is enough."""
         return not self.master.startswith("spark://") or self.master.startswith(("spark://127.", "spark://localhost:"))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a reader of a certificate wants to know."""
+        """The settings as a certificate shows them."""
         return {
             "master": self.master,
             "sink": self.sink,
@@ -87,26 +87,26 @@ class Setup:
         }
 
     def master_for(self, attempts: int) -> str:
-        """The master as Spark names it. Locally it is there that it says how often a task is tried."""
+        """Return the master URL. A local master includes how often a task is tried."""
         return {"local": f"local[2,{attempts}]", "local-cluster": "local-cluster[2,1,1024]"}.get(
             self.master, self.master
         )
 
     def conf(self, attempts: int) -> dict[str, str]:
-        """A session's configuration."""
+        """Return the configuration of a session that tries a task so often."""
         provider = "RocksDBStateStoreProvider" if self.store == "rocksdb" else "HDFSBackedStateStoreProvider"
         return (
-            USUAL
-            | (LOOPBACK if self.is_here else {})
+            DEFAULT_CONF
+            | (LOOPBACK if self.is_on_this_machine else {})
             | {
-                "spark.sql.streaming.stateStore.providerClass": _STORES + provider,
+                "spark.sql.streaming.stateStore.providerClass": _STATE_PACKAGE + provider,
                 "spark.task.maxFailures": str(attempts),
                 "spark.executorEnv.PYTHONPATH": python_path(),
             }
         )
 
 
-WORDS: dict[str, tuple[str, Any]] = {
+SETTINGS: dict[str, tuple[str, Any]] = {
     "file": ("sink", FILE),
     "foreach-batch": ("sink", FOREACH_BATCH),
     "foreach-append": ("sink", FOREACH_APPEND),
@@ -119,20 +119,20 @@ WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def set_up(words: Sequence[str]) -> Setup:
-    """What these settings come to. Whatever is unknown, or said twice, is refused."""
-    said: dict[str, str] = {}
+def parse_settings(settings: Sequence[str]) -> SparkSetup:
+    """Return the setup that these settings select. Unknown and contradictory settings are refused."""
+    chosen: dict[str, str] = {}
     values: dict[str, Any] = {}
-    for word in words:
-        field, value = ("master", word) if word.startswith("spark://") else WORDS.get(word, ("", None))
+    for setting in settings:
+        field, value = ("master", setting) if setting.startswith("spark://") else SETTINGS.get(setting, ("", None))
         if not field:
-            raise UnknownEngine(f"spark has no setting {word!r}; it has {', '.join(WORDS)} and spark://HOST:PORT")
-        if field in said:
-            raise UnknownEngine(f"spark cannot be set up as {said[field]} and as {word} at once")
-        said[field], values[field] = word, value
-    made = Setup(**values)
-    if made.operator == TRANSFORM:
-        if said.get("store") == "hdfs":
+            raise UnknownEngine(f"spark has no setting {setting!r}; it has {', '.join(SETTINGS)} and spark://HOST:PORT")
+        if field in chosen:
+            raise UnknownEngine(f"spark cannot be set up as {chosen[field]} and as {setting} at once")
+        chosen[field], values[field] = setting, value
+    setup = SparkSetup(**values)
+    if setup.operator == TRANSFORM:
+        if chosen.get("store") == "hdfs":
             raise UnknownEngine("spark's transform-with-state keeps its state in rocksdb only")
-        made = evolve(made, store="rocksdb")
-    return made
+        setup = evolve(setup, store="rocksdb")
+    return setup

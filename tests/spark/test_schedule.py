@@ -1,90 +1,94 @@
-"""Which cases share a query, without Spark."""
+"""The groups of cases that share a query, without Spark."""
 
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.adapters.spark.batch_progress import windows
-from conformance.adapters.spark.schedule import attempts, groups
-from conformance.adapters.spark.setup import ONCE, RETRIED, set_up
+from conformance.adapters.spark.batch_progress import external_kills
+from conformance.adapters.spark.schedule import group_requests, task_attempts
+from conformance.adapters.spark.setup import ONCE, RETRIED, parse_settings
 from conformance.case import Crash, Kill, Restart
 from conformance.engine import Capabilities, RunRequest
 from conformance.generators import cases, corpus
 
 CAN = Capabilities(failures=["crash", "restart", "kill:worker:processing", "kill:coordinator"], holds=False)
-SETUPS = st.sampled_from([set_up([]), set_up(["one-attempt"]), set_up(["local-cluster"])])
+SETUPS = st.sampled_from([parse_settings([]), parse_settings(["one-attempt"]), parse_settings(["local-cluster"])])
 
 
 @given(st.lists(cases(capabilities=CAN), min_size=1, max_size=8), SETUPS)
-def test_every_case_is_in_one_query_and_shares_it_only_with_what_does_not_disturb_it(drawn, made):
-    jobs = [RunRequest(case) for case in drawn]
-    found = groups(jobs, made)
-    assert sorted(id(job) for group in found for job in group.jobs) == sorted(map(id, jobs))
+def test_cases_share_a_query_only_if_they_do_not_disturb_each_other(drawn, setup):
+    requests = [RunRequest(case) for case in drawn]
+    found = group_requests(requests, setup)
+    assert sorted(id(request) for group in found for request in group.requests) == sorted(map(id, requests))
     for group in found:
-        assert len({for_all(job.case.failures) for job in group.jobs}) == 1
-        if len(group.jobs) > 1:
-            assert not made.is_local or group.attempts != ONCE
-            for job in group.jobs:
-                by_a_task = [number for number in range(len(job.case.failures)) if number not in windows(job, 1)]
-                killers = [f for f in map(job.case.failures.__getitem__, by_a_task) if isinstance(f, Kill)]
-                assert all(f.target == "worker" and made.is_local for f in killers)
-                assert made.is_local or not any(isinstance(f, Kill) and f.target == "worker" for f in job.case.failures)
+        assert len({shared_failures(request.case.failures) for request in group.requests}) == 1
+        if len(group.requests) > 1:
+            assert not setup.is_local or group.attempts != ONCE
+            for request in group.requests:
+                by_a_task = [
+                    number for number in range(len(request.case.failures)) if number not in external_kills(request, 1)
+                ]
+                killers = [f for f in map(request.case.failures.__getitem__, by_a_task) if isinstance(f, Kill)]
+                assert all(f.target == "worker" and setup.is_local for f in killers)
+                assert setup.is_local or not any(
+                    isinstance(f, Kill) and f.target == "worker" for f in request.case.failures
+                )
 
 
-def for_all(failures):
-    """Those that every case of a query suffers."""
+def shared_failures(failures):
+    """Return the failures that affect every case of a query."""
     return tuple(f for f in failures if isinstance(f, Restart) or (isinstance(f, Kill) and f.target == "coordinator"))
 
 
 def diamond(*failures):
-    """`one` and `other` stand side by side above `both`."""
+    """The corpus's diamond: `one` and `other` are parallel, and `both` reads their output."""
     case = corpus()["unequal-diamond"]
     return evolve(case, failures=failures, holds=())
 
 
-def test_a_crash_further_down_or_at_the_same_task_can_follow_a_task_that_is_done_again():
+def test_a_downstream_or_repeated_crash_can_follow_a_retried_task():
     case = diamond()
     first, *_, last = [task.name for task in case.graph.in_order]
-    assert attempts(diamond(Crash(first, 1, 0), Crash(last, 1, 0)), set_up([])) == RETRIED
-    assert attempts(diamond(Crash(first, 1, 0), Crash(first, 1, 0)), set_up([])) == RETRIED
+    assert task_attempts(diamond(Crash(first, 1, 0), Crash(last, 1, 0)), parse_settings([])) == RETRIED
+    assert task_attempts(diamond(Crash(first, 1, 0), Crash(first, 1, 0)), parse_settings([])) == RETRIED
 
 
-def test_a_crash_further_up_can_only_follow_if_the_whole_epoch_is_done_again():
+def test_an_upstream_crash_needs_the_whole_epoch_to_be_repeated():
     case = diamond()
     first, *_, last = [task.name for task in case.graph.in_order]
-    assert attempts(diamond(Crash(last, 1, 0), Crash(first, 1, 0)), set_up([])) == ONCE
+    assert task_attempts(diamond(Crash(last, 1, 0), Crash(first, 1, 0)), parse_settings([])) == ONCE
 
 
-def test_there_is_a_recovery_to_be_killed_in_only_if_the_query_dies_or_its_driver():
+def test_a_kill_in_recovery_needs_the_query_or_its_driver_to_end():
     last = diamond().graph.in_order[-1].name
     recovery = Kill("coordinator", 1, "recovery")
-    assert attempts(diamond(Crash(last, 1, 0), recovery), set_up([])) == ONCE
-    assert attempts(diamond(Kill("coordinator", 1, "snapshot"), recovery), set_up([])) == RETRIED
+    assert task_attempts(diamond(Crash(last, 1, 0), recovery), parse_settings([])) == ONCE
+    assert task_attempts(diamond(Kill("coordinator", 1, "snapshot"), recovery), parse_settings([])) == RETRIED
 
 
-def test_one_kill_of_the_driver_is_the_failure_of_all_who_ask_for_it_at_that_moment():
+def test_cases_with_the_same_driver_kill_share_a_query():
     commit, snapshot = Kill("coordinator", 1, "commit"), Kill("coordinator", 1, "snapshot")
-    jobs = [
+    requests = [
         RunRequest(diamond(*failures)) for failures in ([commit], [snapshot], [Crash("one", 1, 0), commit], [commit])
     ]
-    found = groups(jobs, set_up([]))
-    assert [(len(group.jobs), group.attempts) for group in found] == [(3, RETRIED), (1, None)]
+    found = group_requests(requests, parse_settings([]))
+    assert [(len(group.requests), group.attempts) for group in found] == [(3, RETRIED), (1, None)]
 
 
-def test_a_case_whose_own_task_kills_the_driver_is_alone():
+def test_a_case_whose_task_kills_the_driver_shares_no_query():
     by_a_task = [RunRequest(diamond(Kill("coordinator", 1)), seed=seed) for seed in range(20)]
-    by_a_task = [job for job in by_a_task if not windows(job, 1)]
+    by_a_task = [request for request in by_a_task if not external_kills(request, 1)]
     assert len(by_a_task) > 1
-    assert all(len(group.jobs) == 1 for group in groups(by_a_task, set_up([])))
+    assert all(len(group.requests) == 1 for group in group_requests(by_a_task, parse_settings([])))
 
 
-def test_a_query_that_is_stopped_when_all_tasks_are_done_needs_nothing_done_again():
+def test_a_restart_can_follow_a_retried_task():
     case = diamond()
     last = case.graph.in_order[-1].name
-    assert attempts(diamond(Crash(last, 1, 0), Restart(1)), set_up([])) == RETRIED
+    assert task_attempts(diamond(Crash(last, 1, 0), Restart(1)), parse_settings([])) == RETRIED
 
 
-def test_an_executor_is_nobodys_alone_and_a_python_worker_is():
+def test_a_worker_kill_kills_a_jvm_only_on_a_cluster():
     killed = RunRequest(diamond(Kill("worker", 1)))
-    assert [group.is_violent for group in groups([killed], set_up([]))] == [False]
-    assert [group.is_violent for group in groups([killed], set_up(["local-cluster"]))] == [True]
+    assert [group.kills_jvm for group in group_requests([killed], parse_settings([]))] == [False]
+    assert [group.kills_jvm for group in group_requests([killed], parse_settings(["local-cluster"]))] == [True]

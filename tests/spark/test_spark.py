@@ -1,4 +1,4 @@
-"""The real Spark."""
+"""Conformance of a real Spark."""
 
 import os
 import signal
@@ -35,29 +35,30 @@ def running(*settings):
 
 @pytest.fixture(scope="module")
 def spark():
-    """A driver that is warm, and what it can do."""
-    with running() as both:
-        yield both
+    """A started engine, and its description."""
+    with running() as started:
+        yield started
 
 
 def judged(engine, given_cases):
     """
-    What Spark let be seen of cases, judged; every failure has happened. A case whose moment was missed says nothing,
-    and is run again.
+    Run cases until every failure has happened, and judge them.
+
+    A case whose kill window was missed is inconclusive, and is run again.
     """
     for case, first in zip(
         given_cases, engine.run([RunRequest(case, seconds=300) for case in given_cases]), strict=True
     ):
-        seen = first
+        observed = first
         for _ in range(2):
-            if len(seen.fired) < len(case.failures):
-                (seen,) = engine.run([RunRequest(case, seconds=300)])
-        verdict = judge(case, seen, Budget(steps=150_000))
-        assert seen.end == "completed", (case, seen.message)
-        assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
-        for fired in seen.fired:
-            assert fired.before < len(seen.observations), "it is looked at after every failure"
-        yield case, verdict, [fired.evidence for fired in seen.fired]
+            if len(observed.fired) < len(case.failures):
+                (observed,) = engine.run([RunRequest(case, seconds=300)])
+        verdict = judge(case, observed, Budget(steps=150_000))
+        assert observed.end == "completed", (case, observed.message)
+        assert [fired.failure for fired in observed.fired] == list(range(len(case.failures))), (case, observed.fired)
+        for fired in observed.fired:
+            assert fired.before < len(observed.observations), "there is an observation after every failure"
+        yield case, verdict, [fired.evidence for fired in observed.fired]
 
 
 def supported(description, given_cases):
@@ -68,7 +69,7 @@ def paper(*failures):
     return evolve(corpus()["paper-observed-execution"], failures=failures, holds=())
 
 
-def test_the_corpus_conforms_and_all_its_failures_strike(spark):
+def test_the_corpus_conforms_and_all_its_failures_happen(spark):
     engine, description = spark
     found = list(judged(engine, supported(description, corpus().values())))
     assert len(found) >= 23
@@ -78,8 +79,8 @@ def test_the_corpus_conforms_and_all_its_failures_strike(spark):
 
 def test_generated_cases_conform(spark):
     engine, description = spark
-    gentle = evolve(description.capabilities, failures=["crash", "restart", "kill:worker:processing"])
-    drawn = collect(cases(capabilities=gentle), number=40, seed=3)
+    mild = evolve(description.capabilities, failures=["crash", "restart", "kill:worker:processing"])
+    drawn = collect(cases(capabilities=mild), number=40, seed=3)
     assert sum(bool(case.failures) for case in drawn) >= 20
     for case, verdict, _ in judged(engine, drawn):
         assert isinstance(verdict, Conforms), (case, verdict)
@@ -98,37 +99,37 @@ def test_generated_cases_conform(spark):
     ],
     ids=["worker", "snapshot", "commit", "recovery"],
 )
-def test_what_is_killed_is_killed_when_the_case_says(spark, failures, evidence):
+def test_a_kill_happens_in_its_phase(spark, failures, evidence):
     engine, _ = spark
-    ((_, verdict, told),) = judged(engine, [paper(*failures)])
+    ((_, verdict, descriptions),) = judged(engine, [paper(*failures)])
     assert isinstance(verdict, Conforms), verdict
-    for words, part in zip(told, evidence, strict=True):
-        assert part in words
+    for description, part in zip(descriptions, evidence, strict=True):
+        assert part in description
 
 
-def test_a_driver_is_killed_in_processing_by_a_task_or_between_its_logs(spark):
+def test_a_driver_is_killed_by_a_task_or_between_its_logs(spark):
     engine, _ = spark
-    # Not in the first epoch: a driver that dies writing its very first offset leaves what Spark 4.1 will not start on
-    # again (docs/results.md).
+    # Not in the first epoch: Spark 4.1 does not start again after a driver died while it wrote its first offset
+    # (docs/results.md).
     several = [paper(Kill("coordinator", epoch)) for epoch in (2, 3)]
-    told = [words[0] for _, verdict, words in judged(engine, several) if isinstance(verdict, Conforms)]
-    assert len(told) == 2
-    for words in told:
-        assert "by first in epoch" in words or "the source log was written, and the offset log was not" in words
+    descriptions = [evidence[0] for _, verdict, evidence in judged(engine, several) if isinstance(verdict, Conforms)]
+    assert len(descriptions) == 2
+    for each in descriptions:
+        assert "by first in epoch" in each or "the source log was written, and the offset log was not" in each
 
 
-def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases():
+def test_an_appending_sink_is_found_within_20_cases():
     with running("foreach-append") as (engine, description):
         drawn = collect(cases(capabilities=description.capabilities), number=20, seed=0)
-        accused = []
-        while drawn and not accused:
+        violations = []
+        while drawn and not violations:
             some, drawn = drawn[:5], drawn[5:]
-            for case, seen in zip(some, engine.run([RunRequest(case, seconds=300) for case in some]), strict=True):
-                verdict = judge(case, seen, Budget(steps=150_000))
+            for case, observed in zip(some, engine.run([RunRequest(case, seconds=300) for case in some]), strict=True):
+                verdict = judge(case, observed, Budget(steps=150_000))
                 if isinstance(verdict, Violates):
-                    accused.append((case, verdict))
-        assert "duplicated" in [verdict.findings[0].diagnosis for _, verdict in accused]
-        for case, verdict in accused:
+                    violations.append((case, verdict))
+        assert "duplicated" in [verdict.findings[0].diagnosis for _, verdict in violations]
+        for case, verdict in violations:
             killed = [failure.phase for failure in case.failures if isinstance(failure, Kill)]
             assert "commit" in killed or "snapshot" in killed, (case, verdict)
 
@@ -136,14 +137,14 @@ def test_a_sink_that_adds_what_was_written_already_is_convicted_within_20_cases(
 @pytest.mark.parametrize("settings", [("foreach-batch",), ("rocksdb",), ("transform-with-state",), ("one-attempt",)])
 def test_every_other_setting_conforms(settings):
     with running(*settings) as (engine, description):
-        gentle = evolve(description.capabilities, failures=["crash"])
-        drawn = collect(cases(capabilities=gentle), number=8, seed=5)
+        mild = evolve(description.capabilities, failures=["crash"])
+        drawn = collect(cases(capabilities=mild), number=8, seed=5)
         assert any(case.failures for case in drawn)
         for case, verdict, _ in judged(engine, [*drawn, paper(Kill("coordinator", 2, "commit"))]):
             assert isinstance(verdict, Conforms), (case, verdict)
 
 
-def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
+def test_a_local_cluster_recovers_from_killed_executors():
     with running("local-cluster") as (engine, description):
         killed = [paper(Kill("worker", 2)), paper(Kill("worker", 2, "snapshot")), paper(Kill("coordinator", 2))]
         assert all(not description.capabilities.unsupported(case) for case in killed)
@@ -154,19 +155,19 @@ def test_executors_of_a_cluster_are_killed_and_what_they_had_is_done_again():
         assert "SIGKILL of executor" in found[1][2][0]
 
 
-def test_nothing_is_left_when_it_is_stopped():
+def test_a_stopped_engine_leaves_no_files_and_no_processes():
     with running() as (engine, _):
         list(engine.run([RunRequest(paper(Kill("coordinator", 1, "commit")))]))
         folder = engine._folder  # noqa: SLF001
         assert folder.exists()
     assert not folder.exists()
-    left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
-    assert not any(str(folder) in " ".join(line or []) for line in left)
+    commands = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+    assert not any(str(folder) in " ".join(line or []) for line in commands)
 
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A standalone cluster of a master and a worker, each a process."""
+    """A standalone cluster: a process for the master, and one for the worker."""
     home = Path(find_spec("pyspark").origin).parent
     environment = {
         **os.environ,
@@ -176,15 +177,15 @@ def cluster(tmp_path):
     }
     port = free_port()
     master = f"spark://127.0.0.1:{port}"
-    begun = []
+    processes = []
 
-    def begin(name, *arguments):
+    def start(name, *arguments):
         command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1", *arguments]
-        begun.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True))
+        processes.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True))
 
-    begin("master.Master", "--port", str(port), "--webui-port", str(free_port()))
+    start("master.Master", "--port", str(port), "--webui-port", str(free_port()))
     wait_for(port)
-    begin(
+    start(
         "worker.Worker",
         "--cores",
         "16",
@@ -197,7 +198,7 @@ def cluster(tmp_path):
         master,
     )
     yield master
-    for process in begun:
+    for process in processes:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
@@ -216,7 +217,7 @@ def wait_for(port):
     raise AssertionError("the master does not answer")
 
 
-def test_a_cluster_that_was_there_before_is_an_engine_too(cluster):
+def test_an_existing_cluster_conforms(cluster):
     with running(cluster) as (engine, description):
         killed = paper(Kill("worker", 2), Kill("coordinator", 3))
         assert not description.capabilities.unsupported(killed)

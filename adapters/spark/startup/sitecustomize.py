@@ -1,20 +1,20 @@
 """
-Found by Spark's Python workers when they start, and by nobody else: what makes them fast.
+Startup code that makes Spark's Python workers fast. Python imports it when a worker starts.
 
-For every task a worker invalidates Python's import caches, which makes it read the directory of pyspark.zip again, more
-than 100 ms each; the archive does not change while a worker lives. And a worker whose function raised is replaced by
-another fork of Spark's daemon: what the daemon has imported, a fork need not.
+For every task a worker invalidates Python's import caches, and then reads the directory of pyspark.zip again, which
+takes more than 100 ms; the archive does not change while a worker lives. Spark replaces a worker whose function raised
+by another fork of its daemon: a fork need not import the modules that the daemon has imported.
 """
 
 import sys
 import zipimport
 
 
-def _keep(_: zipimport.zipimporter) -> None:
-    """There is nothing to forget."""
+def _keep_caches(_: zipimport.zipimporter) -> None:
+    """Do nothing instead of invalidating the caches."""
 
 
-zipimport.zipimporter.invalidate_caches = _keep  # type: ignore[assignment,method-assign]
+zipimport.zipimporter.invalidate_caches = _keep_caches  # type: ignore[assignment,method-assign]
 
 if "pyspark.daemon" in sys.orig_argv:
     import pandas as pd
