@@ -16,6 +16,7 @@ from conformance.codec import decode_case, read_case
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SOURCES = ("conformance", "adapters", "generators", "reports", "tests", "benchmarks")
 KITS = sorted((ROOT / "adapters" / "kit").rglob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -81,6 +82,12 @@ def test_the_readme_has_at_most_150_lines_and_a_page_250():
     lengths = {page.relative_to(ROOT).as_posix(): len(text_of(page).splitlines()) for page in PAGES}
     assert lengths["README.md"] <= 150
     assert {page: length for page, length in lengths.items() if length > 250} == {}
+
+
+def test_sources_name_pages_that_exist():
+    files = [file for folder in SOURCES for file in (ROOT / folder).rglob("*.py")]
+    named = {(found, file.name) for file in files for found in re.findall(r"\bdocs/[\w/-]+\.md\b", text_of(file))}
+    assert {(found, file) for found, file in named if not (ROOT / found).exists()} == set()
 
 
 @each_page
