@@ -158,8 +158,8 @@ def _check_suite(began: Began) -> None:
     if (began.suite, began.hypothesis) != installed:
         raise EngineUnavailable(
             f"the campaign began with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, and these "
-            f"are {installed[0]} and {installed[1]}: install the former versions to resume it, or omit --resume to start "
-            "a new one"
+            f"are {installed[0]} and {installed[1]}: install the former versions to resume it, "
+            "or omit --resume to start a new campaign"
         )
 
 

@@ -101,7 +101,7 @@ class Tally:
 
     @property
     def why_unknown(self) -> tuple[EngineVerdict, str] | None:
-        """The reason reason a campaign without a violation proves nothing; None if it does prove something."""
+        """The reason why a campaign without a violation proves nothing; None if it does prove something."""
         counts = self.counts()
         run = len(self.judged) - counts["unsupported"]
         unknown = counts["inconclusive"] + counts["error"] + counts["not exercised"]
