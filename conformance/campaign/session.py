@@ -164,11 +164,12 @@ def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Execut
 
 def _check_suite(began: Began) -> None:
     """Refuse a campaign of another version, which draws other cases for the same seed."""
-    now = versions()
-    if (began.suite, began.hypothesis) != now:
+    installed = versions()
+    if (began.suite, began.hypothesis) != installed:
         raise EngineUnavailable(
             f"the campaign began with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, and these "
-            f"are {now[0]} and {now[1]}: install the former versions to resume it, or omit --resume to start a new one"
+            f"are {installed[0]} and {installed[1]}: install the former versions to resume it, "
+            "or omit --resume to start a new campaign"
         )
 
 
