@@ -80,7 +80,7 @@ class Artifacts:
         return log | ({ARTIFACTS: str(self.folder)} if self.folder is not None else {})
 
     def settle(self, digest: str, name: str, *, failed: bool) -> None:
-        """A case of the campaign has a verdict: keep its artifacts, as those of the case `name`, or delete them."""
+        """Keep the artifacts of a case that has a verdict, as those of the case `name`, or delete them."""
         self._forget(name)
         parcel = self._next_parcel(digest)
         if parcel is None:
@@ -102,9 +102,9 @@ class Artifacts:
 
     def hold(self, digest: str, *, failed: bool) -> None:
         """
-        A case that was run again, alone, has a verdict.
-
         Hold the artifacts of a failing run, which may become those of a counterexample; delete those of any other.
+
+        Called when a case that was run again, alone, has a verdict.
         """
         parcel = self._next_parcel(digest)
         if parcel is None:
@@ -128,7 +128,7 @@ class Artifacts:
         self._held.clear()
 
     def _next_parcel(self, digest: str) -> Parcel | None:
-        """The oldest folder of this case that waits for its verdict."""
+        """Find the oldest folder of this case that waits for its verdict."""
         if self.folder is None:
             return None
         for place in sorted(os.scandir(self.folder), key=lambda place: place.name):

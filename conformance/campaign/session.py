@@ -106,29 +106,29 @@ def running(engine: SubprocessEngine) -> Iterator[Description]:
 
 
 def certify(
-    word: str,
-    order: CampaignConfig,
+    name: str,
+    config: CampaignConfig,
     folder: Path,
     make_executor: Callable[[], Executor] = LocalExecutor,
     keep: Keep = "failed",
 ) -> Iterator[Event]:
-    """A campaign on one engine, in a new folder, from its beginning to its end."""
+    """Run a campaign on one engine, in a new folder, to its end."""
     results = Results(folder)
     with open_artifacts(results, keep) as artifacts:
-        engine = SubprocessEngine(word, log=results.log(), environment=artifacts.environment)
+        engine = SubprocessEngine(name, log=results.log(), environment=artifacts.environment)
         results.make()
         with running(engine) as description:
-            results.begin(order.began(word, description, description.capabilities))
-            yield from _to_the_end(artifacts, engine, make_executor())
+            results.begin(config.began(name, description, description.capabilities))
+            yield from _run_to_the_end(artifacts, engine, make_executor())
 
 
-def proceed(
+def resume_campaign(
     results: Results, make_executor: Callable[[], Executor] = LocalExecutor, keep: Keep = "failed"
 ) -> Iterator[Event]:
     """
-    Go on with the campaign in a folder, to its end.
+    Resume the campaign in a folder and run it to its end.
 
-    The events that were there already come first, so whoever follows sees the whole campaign.
+    The events in the journal come first, so a reader of the events sees the whole campaign.
     """
     events = read_events(results.folder / JOURNAL)
     if not events or not isinstance(began := events[0], Began):
@@ -143,11 +143,11 @@ def proceed(
         engine = SubprocessEngine(began.engine, log=results.log(), environment=artifacts.environment)
         with running(engine) as description:
             _check_engine(began, description)
-            yield from _to_the_end(artifacts, engine, make_executor())
+            yield from _run_to_the_end(artifacts, engine, make_executor())
 
 
-def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
-    """What happened, and what happens now: every event is on the disk before it is given."""
+def _run_to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
+    """Yield the journal's events, then new ones. Every event is on the disk before it is yielded."""
     results = artifacts.results
     try:
         with results.journal() as journal:
