@@ -80,7 +80,7 @@ def test_every_page_can_be_reached_from_the_readme(page):
     assert page.resolve() in reached
 
 
-@each_page
+@pytest.mark.parametrize("page", [*PAGES, *KITS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_line_has_at_most_120_characters(page):
     long = [line for line in text_of(page).splitlines() if len(line) > 120]
     assert [line for line in long if not line.startswith("|") and "](https://" not in line] == []
