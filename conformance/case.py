@@ -240,7 +240,11 @@ def _frozen_inputs(inputs: Any) -> Any:
 
 @frozen
 class Case:
-    """One question to an engine: what does this graph let out, for this input and with these failures."""
+    """
+    One question to an engine: what does this graph let out, for this input and with these failures.
+
+    The name is for people. A case is identified by the digest of all its other fields (`codec.digest`).
+    """
 
     graph: Graph
     inputs: Mapping[str, Epochs] = field(converter=_frozen_inputs)

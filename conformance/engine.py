@@ -1,8 +1,11 @@
 """
 The interface of an engine under test: its capabilities, run requests, and the `Engine` protocol.
 
-An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`). A run
-request goes in, `observation.Observations` come out; the judge never sees the engine itself.
+An adapter is a class with three methods. It is constructed with the settings behind its name (`spark:rocksdb`). Run
+requests go in, `observation.Observations` come out; the judge never sees the engine itself.
+
+A campaign does not call an adapter directly: `adapters.subprocess_engine` serves it in a process of its own, over the
+protocol of `codec.protocol`, which adapters in other languages speak themselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -106,7 +109,8 @@ class RunRequest:
     One case to run.
 
     With it come the streams to observe (all, unless said otherwise), a deadline in seconds, and a seed for what the
-    adapter itself chooses.
+    adapter itself chooses. The seed is the same for all cases of a campaign; an adapter mixes it with the case's
+    digest.
     """
 
     case: Case
@@ -174,7 +178,13 @@ class Engine(Protocol):
         ...
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        """Run cases, all at once or one after the other, and yield the observations of each, in their order."""
+        """
+        Run cases, all at once or one after the other, and yield the observations of each, in their order.
+
+        The requests have been through `Description.suited`. A run that failed is yielded, too, as observations whose
+        `end` is "error"; an exception counts as the error of the next case, and the cases behind it are requested
+        again.
+        """
         ...
 
     def stop(self) -> None:

@@ -52,7 +52,11 @@ class Observation:
 
 @frozen
 class Fired:
-    """A failure that happened: its index in the case, the observation after it, and how the adapter knows."""
+    """
+    A failure that happened, and how the adapter knows.
+
+    `failure` is its index in the case's failures, `before` the index of the first observation after it.
+    """
 
     failure: int
     before: int
@@ -76,9 +80,13 @@ def _check_time(t: object) -> None:
 
 @frozen
 class Observations:
-    """Everything that was observed of one run of a case, and how the run ended. This is what the judge judges."""
+    """
+    Everything that was observed of one run of a case, and how the run ended.
 
-    case: str
+    An adapter makes them, the judge judges them. A variable that holds them is called `seen` in this project.
+    """
+
+    case_digest: str
     observations: tuple[Observation, ...]
     engine: EngineInfo = field(factory=EngineInfo)
     epochs: EpochsBy = "given"
@@ -125,8 +133,8 @@ class Observations:
 
     def check_fit(self, case: Case, digest: str) -> None:
         """Refuse observations that are not of this case, or show too little of it to judge."""
-        if self.case != digest:
-            raise Malformed(quote(self.case), f"{digest}, as for this case: they are of another", path=("case",))
+        if self.case_digest != digest:
+            raise Malformed(quote(self.case_digest), f"{digest}, as for this case: they are of another", path=("case",))
         for fired in self.fired:
             if fired.failure >= len(case.failures):
                 raise Malformed(str(fired.failure), f"one of the case's {len(case.failures)} failures", path=("fired",))

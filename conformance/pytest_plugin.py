@@ -104,7 +104,7 @@ class Campaigns:
         parent = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
         folder = new_folder(parent, [engine])
         config = CampaignConfig(**(defaults | {name: value for name, value in asked.items() if value is not None}))
-        tally = Tally.of(certify(engine, config, folder))
+        tally = Tally.of(certify(engine, config, folder, keep=settings.get("keep", "failed")))
         finish(folder)
         point_latest(folder, within=parent)
         return Certified(tally, folder)

@@ -21,8 +21,8 @@ The events to choose from, the likelier the more often they are listed: small in
 "reset"; the largest integer; and text that is easily forgotten to be escaped.
 """
 
-FEW = 8
-"""Up to so many events of an epoch are drawn one by one; more are made by rule, as one of many is seldom special."""
+MOST_ARRIVALS = 8
+"""The largest number of runs that are drawn for an epoch; a larger epoch has longer runs, which are made by rule."""
 
 Arrivals: TypeAlias = Sequence[tuple[int, Event, int]]
 """The events that arrive in an epoch, in runs: a source by number, the first event of the run, and its length."""
@@ -50,11 +50,13 @@ def arrivals(*, most: int, flood: int) -> SearchStrategy[Arrivals]:
     Sources are numbers, modulo how many there are, so that an epoch keeps its meaning when a source is removed.
     """
     lengths = [1] * 12
-    if most > FEW:
+    if most > MOST_ARRIVALS:
         lengths += [most // 8, most // 2, most]
     if flood:
         lengths.append(flood)
-    return st.lists(st.tuples(st.integers(0, 3), events(), st.sampled_from(lengths)), max_size=min(2 * most, FEW))
+    return st.lists(
+        st.tuples(st.integers(0, 3), events(), st.sampled_from(lengths)), max_size=min(2 * most, MOST_ARRIVALS)
+    )
 
 
 def inputs_of(epochs: Sequence[Arrivals], sources: Sequence[str], *, most: int, flood: int) -> dict[str, Epochs]:

@@ -29,7 +29,7 @@ ALL_OF_IT = b"\xff" * 8192
 """The bytes from which Hypothesis draws the case itself: Hypothesis takes no more, and a choice takes two of them."""
 
 MOST_CHOICES = 2000
-"""Up to so many events are chosen one by one. Where there are more, as many neighbours as needed share a choice."""
+"""The largest number of choices of events. Of more events, as many neighbours as needed share a choice."""
 
 
 def parts(case: Case) -> SearchStrategy[Case]:

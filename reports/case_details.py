@@ -173,7 +173,7 @@ def _describe_run(
 
 
 def _format_command(campaign: EngineCampaign, judged: Judged) -> str:
-    """Format the command that runs a case again, relative to the folder of the report."""
+    """Format the command that runs a case again, relative to the folder of the campaign."""
     sinks = ["--sinks"] if judged.sinks_only else []
     return shlex.join(["conformance", "run", f"cases/{judged.id}.json", campaign.engine, *sinks])
 

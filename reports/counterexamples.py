@@ -107,7 +107,7 @@ def _format_epochs(epochs: Epochs) -> tuple[str, ...]:
 def _draw(
     case: Case, observed: Observations | None, findings: Sequence[Finding]
 ) -> tuple[tuple[Diagram, ...], tuple[AlignedRow, ...]]:
-    if observed is None or not observed.observations or observed.case != digest(case):
+    if observed is None or not observed.observations or observed.case_digest != digest(case):
         return (), ()
     closest = find_closest(case, observed)
     rows = align(case, observed, findings, closest.streams) if closest is not None else ()

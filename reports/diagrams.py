@@ -22,8 +22,8 @@ WITNESS_STEPS = 10_000
 
 LOGGED = "What its tasks did, as the engine logged it."
 INFERRED = (
-    "Inferred, as the engine does not log what its tasks do: a failure-free execution that shows {what}, when somebody "
-    "looked, and between which looks failures happened. What was done in vain is not known."
+    "Inferred, as the engine does not log what its tasks do: a failure-free execution that shows {what}, with the "
+    "observations and, between them, the failures. What was done in vain is not known."
 )
 WITNESS = "A failure-free execution that shows all that was observed."
 

@@ -20,7 +20,7 @@ INTERNAL_ERROR = 70
 
 
 def finish(folder: Path) -> dict[str, Any]:
-    """Write JUnit XML and badges, and last the certificate, which has the digests of all other files."""
+    """Write JUnit XML and badges, and last the certificate, which has the digests of the results and of these files."""
     Results(folder).tidy()
     events = read_events(folder / JOURNAL)
     tally = Tally.of(events)

@@ -95,7 +95,7 @@ def lay_out(case: Case, timeline: Timeline) -> DiagramLayout:
 
 
 class _LayoutBuilder:
-    """Places entries one after the other."""
+    """The state of a layout while entries are placed, one after the other."""
 
     def __init__(self, case: Case) -> None:
         tasks = [task.name for task in case.graph.in_order]

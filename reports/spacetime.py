@@ -200,7 +200,7 @@ def _draw_undelivered(canvas: Canvas) -> Iterator[Markup]:
     for message in canvas.layout.messages:
         if message.end is None:
             x, y = canvas.start(message)
-            yield path(f"M{px(x)} {px(y)}c0 7 5 7 7 12", title=f"{_title(message)}; nobody took it")
+            yield path(f"M{px(x)} {px(y)}c0 7 5 7 7 12", title=f"{_title(message)}; not delivered")
 
 
 def _draw_events(canvas: Canvas, *, brief: bool) -> Markup:

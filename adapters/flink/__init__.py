@@ -4,15 +4,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from conformance.adapters import orphans
 from conformance.adapters.flink import image
-from conformance.adapters.flink.schedule import Group, groups
+from conformance.adapters.flink.schedule import JobGroup, groups
 from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
 from conformance.engine import Capabilities, Description, RunRequest
@@ -20,16 +21,15 @@ from conformance.errors import EngineUnavailable
 from conformance.observation import EngineInfo, Observations
 
 if TYPE_CHECKING:
-    from conformance.adapters.flink.cluster import Cluster
+    from conformance.adapters.flink.cluster import FlinkCluster
 
 BATCH = 120
-"""Cases that are given to it at once."""
+"""Cases in a batch."""
 
-AT_ONCE = 4
-"""Jobs at a time."""
+CONCURRENT_JOBS = 4
 
-UNAIMED = {"kill", "partition"}
-"""What is not done where Flink decides when to take a checkpoint, as nobody can say which epoch is in flight."""
+NEEDS_GIVEN_EPOCHS = {"kill", "partition"}
+"""Failures that are not supported where Flink places the borders: there the epoch in flight is not known."""
 
 _MISSING = (
     "flink needs apache-flink, which there is for Python up to 3.12: pip install 'dataflow-conformance[flink]' there"
@@ -42,13 +42,13 @@ class Flink:
     """
     `flink`: a task is an operator with keyed state of its own, an epoch is what is between two checkpoints.
 
-    PyFlink has one JVM in a process, and never another, so there is one of these in a process (`hosted`).
+    PyFlink starts one JVM in a process, and never another. So there is one engine in a process (`subprocess_engine`).
     """
 
     def __init__(self, settings: Sequence[str]) -> None:
         self._setup = set_up(settings)
         self._folder: Path | None = None
-        self._numbers = count()
+        self._job_numbers = count()
 
     def start(self) -> Description:
         try:
@@ -57,19 +57,19 @@ class Flink:
             raise EngineUnavailable(_MISSING) from None
         if self._setup.place == CONTAINERS:
             image.check()
-        from conformance.adapters.flink.cluster import Client  # noqa: PLC0415 - what follows needs PyFlink
+        from conformance.adapters.flink.cluster import JobClient  # noqa: PLC0415 - it needs PyFlink
 
         orphans.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
         orphans.mark(self._folder)
         java = java_home("flink", self._folder)
-        self._client = Client(self._folder, java)
-        self._cluster = self._place(java)
+        self._client = JobClient(self._folder, java)
+        self._cluster = self._start_cluster(self._folder, java)
         self._info = EngineInfo("flink", flink, self._setup.settings)
         return Description(
             self._info,
             Capabilities(
-                failures=set(self._cluster.failures) - (UNAIMED if self._setup.is_own else set()),
+                failures=set(self._cluster.failures) - (NEEDS_GIVEN_EPOCHS if self._setup.is_own else set()),
                 branches=self._setup.is_parallel,
             ),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
@@ -79,46 +79,48 @@ class Flink:
         )
 
     def places(self) -> dict[str, str]:
-        """Where else it can run, and if it cannot, why."""
+        """Return where else it can run, each with the reason if it cannot."""
         try:
             image.check()
         except EngineUnavailable as error:
             return {PROCESSES: "", CONTAINERS: str(error)}
         return {PROCESSES: "", CONTAINERS: ""}
 
-    def _place(self, java: Mapping[str, str]) -> "Cluster":
-        from conformance.adapters.flink.cluster import Embedded  # noqa: PLC0415
-        from conformance.adapters.flink.containers import Containers  # noqa: PLC0415
-        from conformance.adapters.flink.processes import Processes  # noqa: PLC0415
+    def _start_cluster(self, folder: Path, java: Mapping[str, str]) -> "FlinkCluster":
+        from conformance.adapters.flink.cluster import MiniCluster  # noqa: PLC0415
+        from conformance.adapters.flink.containers import ContainerCluster  # noqa: PLC0415
+        from conformance.adapters.flink.processes import ProcessCluster  # noqa: PLC0415
 
-        assert self._folder is not None  # noqa: S101 - it was made before
         if self._setup.place == PROCESSES:
-            return Processes(self._folder, java)
+            return ProcessCluster(folder, java)
         if self._setup.place == CONTAINERS:
-            return Containers(self._folder)
-        return Embedded(self._client)
+            return ContainerCluster(folder)
+        return MiniCluster(self._client)
 
-    def run(self, jobs: Sequence[RunRequest]) -> Iterator[Observations]:
-        waiting = groups(jobs)
-        # Where operators are spread over all the slots there are, a job leaves no room for another.
-        with ThreadPoolExecutor(AT_ONCE if self._cluster.groups == 1 else 1) as threads:
-            running = {id(job): threads.submit(self._ran, group) for group in waiting for job in group.jobs[:1]}
-            found = {id(job): running[id(group.jobs[0])] for group in waiting for job in group.jobs}
-            for job in jobs:
-                yield found[id(job)].result()[id(job)]
+    def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        # A job whose operators are spread over all slots leaves no room for another.
+        with ThreadPoolExecutor(CONCURRENT_JOBS if self._cluster.groups == 1 else 1) as threads:
+            running: dict[int, Future[dict[int, Observations]]] = {}
+            for group in groups(requests):
+                job = threads.submit(self._run_job, group)
+                running |= dict.fromkeys(group.requests, job)
+            for number in range(len(requests)):
+                yield running[number].result()[number]
 
-    def _ran(self, group: Group) -> dict[int, Observations]:
-        from conformance.adapters.flink.run import Run  # noqa: PLC0415
-        from conformance.adapters.flink.violence import has_standby  # noqa: PLC0415
+    def _run_job(self, group: JobGroup) -> dict[int, Observations]:
+        """Run a job, and return the observations by the ids of the run requests."""
+        from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415
+        from conformance.adapters.flink.job_run import JobRun  # noqa: PLC0415
 
         assert self._folder is not None  # noqa: S101 - it was started
-        folder = self._folder / "jobs" / str(next(self._numbers))
-        self._cluster.settle(sum(map(has_standby, group.jobs)))
-        run = Run(group, self._setup, self._client, self._cluster, folder)
-        run.go(AT_ONCE * group.jobs[0].seconds * (1 + (len(group.jobs) - 1) / 10))
-        found = dict(zip(map(id, group.jobs), run.observations(self._info), strict=True))
+        folder = self._folder / "jobs" / str(next(self._job_numbers))
+        requests = list(group.requests.values())
+        self._cluster.prepare(sum(map(has_standby, requests)))
+        job = JobRun(group, self._setup, self._client, self._cluster, folder)
+        job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
+        observations = dict(job.observations(self._info))
         shutil.rmtree(folder, ignore_errors=True)
-        return found
+        return observations
 
     def stop(self) -> None:
         if self._folder is None:

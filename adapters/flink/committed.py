@@ -1,9 +1,10 @@
 """
-What Flink has committed, and with which checkpoint: read off its checkpoints and its sinks' folders, and nothing else.
+Output that Flink has committed, and the checkpoint that each part of it belongs to.
 
-A file sink writes what is between two checkpoints into files of its own. When a checkpoint is complete, their names
-stand in its metadata; then, one by one, they are given the names under which anybody may read them. So the first
-checkpoint that names a file is the one it belongs to, and a stream shows an epoch when every file of it is there.
+Both are read off the metadata of checkpoints and the folders of sinks, and nothing else. A file sink writes what is
+between two checkpoints into files of its own. When a checkpoint is complete, the names of these files are in its
+metadata; then, one by one, the files get the names under which they can be read. So the first checkpoint that names a
+file is the one it belongs to, and a stream shows an epoch when every file of the epoch is there.
 """
 
 import json
@@ -17,25 +18,26 @@ from attrs import define, field, frozen
 
 from conformance.case import Epochs
 
-PART = re.compile(rb"/sinks/(\d+)/([a-z][a-z0-9_-]*)/(part-[0-9a-f-]+-\d+)")
+SINK_FILE = re.compile(rb"/sinks/(\d+)/([a-z][a-z0-9_-]*)/(part-[0-9a-f-]+-\d+)")
 
-Point: TypeAlias = tuple[int, int]
-"""A checkpoint: which job it is of, and its number there. What a job leaves behind when it is stopped comes last."""
+CheckpointRef: TypeAlias = tuple[int, int]
+"""A checkpoint: the index of its job, and its number in that job. A savepoint follows all checkpoints of its job."""
 
 SAVEPOINT = 10**9
+"""The number of the savepoint that a job leaves when it is stopped."""
 
 
 @frozen(slots=False)
-class Part:
+class SinkFile:
     """A file of a sink, and the checkpoint that it belongs to."""
 
-    point: Point
+    checkpoint: CheckpointRef
     path: Path
 
     @property
-    def order(self) -> tuple[Point, int]:
-        """Files of one checkpoint are in the order in which they were begun."""
-        return self.point, int(self.path.name.rpartition("-")[2])
+    def order(self) -> tuple[CheckpointRef, int]:
+        """Sort key: the files of one checkpoint are in the order in which they were begun."""
+        return self.checkpoint, int(self.path.name.rpartition("-")[2])
 
     @property
     def is_visible(self) -> bool:
@@ -44,107 +46,115 @@ class Part:
 
     @cached_property
     def rows(self) -> tuple[Any, ...]:
-        """What is in it."""
-        return rows_of(self.path)
+        """Its content, which does not change once it is visible."""
+        return _read_rows(self.path)
 
     def events(self, stream: str) -> tuple[Any, ...]:
-        """The events of a stream in it."""
-        return events_of(self.rows, stream)
+        """Return the events of a stream in it."""
+        return _events(self.rows, stream)
 
 
-def rows_of(path: Path) -> tuple[Any, ...]:
-    """What is in a file of a sink: rows as Flink prints them, each a text of `operators.text`."""
+def _read_rows(path: Path) -> tuple[Any, ...]:
+    """Read a file of a sink: rows as Flink prints them, each with the text of `operators.row`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return tuple(json.loads(line.removeprefix("+I[").removesuffix("]").partition(", ")[2]) for line in lines)
 
 
-def events_of(rows: Sequence[Any], stream: str) -> tuple[Any, ...]:
-    """The events of a stream among rows: what is no border."""
-    return tuple(event for name, _, *rest in rows if name == stream for event in rest)
+def _events(rows: Sequence[Any], stream: str) -> tuple[Any, ...]:
+    """Return the events of a stream among rows, without its borders."""
+    return tuple(event for name, _, *events in rows if name == stream for event in events)
 
 
 @define
-class Committed:
-    """The checkpoints of the jobs that a case ran in, one after the other, and the files that they name."""
+class CommittedOutput:
+    """The checkpoints of the jobs that a group of cases ran in, one after the other, and the files that they name."""
 
     folder: Path
     jobs: list[str] = field(factory=list)
-    points: list[Point] = field(factory=list)
+    """Flink's ids of the jobs, in order."""
+    checkpoints: list[CheckpointRef] = field(factory=list)
     """Those that are complete, in order."""
-    _parts: dict[tuple[int, str], list[Part]] = field(factory=dict)
+    _files: dict[tuple[int, str], list[SinkFile]] = field(factory=dict)
     _named: set[Path] = field(factory=set)
     _read: set[Path] = field(factory=set)
     _visible: dict[tuple[int, str], list[Path]] = field(factory=dict)
 
-    def look(self) -> None:
-        """
-        Take in the files that can be seen, and then the checkpoints that are new.
+    def checkpoint(self, number: int) -> CheckpointRef:
+        """Return the checkpoint with this number of the current job."""
+        return len(self.jobs) - 1, number
 
-        A file can be seen after the checkpoint is complete that names it, so one that is unknown then is so for good.
+    def update(self) -> None:
+        """
+        Find the files that can be seen, and then the checkpoints that are new.
+
+        A file can be seen only after the checkpoint that names it is complete. So a file that no checkpoint names then
+        will not be named later.
         """
         self._visible = {}
         for path in sorted(self.folder.glob("sinks/*/*/part-*")):
             self._visible.setdefault((int(path.parts[-3]), path.parts[-2]), []).append(path)
         found = sorted(
-            ((number, int(path.parent.name.removeprefix("chk-"))), path)
-            for number, job in enumerate(self.jobs)
+            ((index, int(path.parent.name.removeprefix("chk-"))), path)
+            for index, job in enumerate(self.jobs)
             for path in (self.folder / "checkpoints" / job).glob("chk-*/_metadata")
             if path not in self._read
         )
-        for point, path in found:
-            self.take(point, path)
+        for checkpoint, path in found:
+            self._add(checkpoint, path)
 
-    def take(self, point: Point, metadata: Path) -> None:
-        """A checkpoint is complete: what it names, and none before it did, is its own."""
+    def add_savepoint(self, savepoint: Path) -> None:
+        """Add the savepoint with which the current job was stopped."""
+        self._add(self.checkpoint(SAVEPOINT), savepoint / "_metadata")
+
+    def _add(self, checkpoint: CheckpointRef, metadata: Path) -> None:
+        """Add a complete checkpoint. The files that it names and no checkpoint before it belong to it."""
         self._read.add(metadata)
-        self.points.append(point)
-        self.points.sort()
-        for case, stream, name in sorted(set(PART.findall(metadata.read_bytes()))):
+        self.checkpoints.append(checkpoint)
+        self.checkpoints.sort()
+        for case, stream, name in sorted(set(SINK_FILE.findall(metadata.read_bytes()))):
             path = self.folder / "sinks" / case.decode() / stream.decode() / name.decode()
             if path not in self._named:
                 self._named.add(path)
-                parts = self._parts.setdefault((int(case), stream.decode()), [])
-                parts.append(Part(point, path))
-                parts.sort(key=lambda part: part.order)
+                files = self._files.setdefault((int(case), stream.decode()), [])
+                files.append(SinkFile(checkpoint, path))
+                files.sort(key=lambda file: file.order)
 
-    def stopped(self, savepoint: Path) -> None:
-        """A job was stopped, and left a savepoint."""
-        self.take((len(self.jobs) - 1, SAVEPOINT), savepoint / "_metadata")
+    def files(self, checkpoint: CheckpointRef) -> list[Path]:
+        """Return the files that belong to a checkpoint."""
+        return [file.path for files in self._files.values() for file in files if file.checkpoint == checkpoint]
 
-    def files(self, point: Point) -> list[Path]:
-        """The files that belong to a checkpoint."""
-        return [part.path for parts in self._parts.values() for part in parts if part.point == point]
-
-    def ends(self, case: int) -> list[Point]:
-        """The checkpoints that anything of a case belongs to: where epochs end, if they are Flink's own."""
-        return sorted({part.point for (number, _), parts in self._parts.items() if number == case for part in parts})
+    def ends(self, case: int) -> list[CheckpointRef]:
+        """Return the checkpoints that files of a case belong to: where epochs end, if these are Flink's own."""
+        files = [file for (number, _), files in self._files.items() if number == case for file in files]
+        return sorted({file.checkpoint for file in files})
 
     def shows_border(self, case: int, tap: str, stream: str, epoch: int) -> bool:
-        """Whether a border of the case has been committed: nothing of a stream comes behind its last."""
-        parts = self._parts.get((case, tap), [])
-        return any(row == [stream, epoch] for part in parts if part.is_visible for row in part.rows)
+        """Tell whether a border of a stream has been committed; behind its last border a stream has nothing."""
+        files = self._files.get((case, tap), [])
+        return any(row == [stream, epoch] for file in files if file.is_visible for row in file.rows)
 
-    def epochs(self, case: int, tap: str, stream: str, ends: Sequence[Point], *, last: bool) -> Epochs:
+    def epochs(self, case: int, tap: str, stream: str, ends: Sequence[CheckpointRef], *, last: bool) -> Epochs:
         """
-        What a stream shows in the sink of a tap: the epochs that end with these checkpoints, up to the first that is
-        not all there.
+        Return what a stream shows: the epochs that end with these checkpoints, up to the first incomplete one.
 
-        What can be seen and belongs to no checkpoint at all is shown behind them, whatever that means; so is, when it
-        is looked at for the last time, what belongs to another one.
+        Visible events that belong to no checkpoint are shown behind all epochs, so that the judge sees them. At the
+        last observation, so are events of later checkpoints.
         """
-        parts = self._parts.get((case, tap), [])
+        files = self._files.get((case, tap), [])
         shown: list[tuple[Any, ...]] = []
-        begun: Point = (-1, 0)
+        begin: CheckpointRef = (-1, 0)
         for end in ends:
-            own = [part for part in parts if begun < part.point <= end]
-            if not all(part.is_visible for part in own):
+            own = [file for file in files if begin < file.checkpoint <= end]
+            if not all(file.is_visible for file in own):
                 break
-            shown.append(tuple(event for part in own for event in part.events(stream)))
-            begun = end
+            shown.append(tuple(event for file in own for event in file.events(stream)))
+            begin = end
         else:
-            late = [event for part in parts if part.point > begun and part.is_visible for event in part.events(stream)]
-            unknown = [path for path in self._visible.get((case, tap), []) if path not in self._named]
-            strange = [event for path in unknown for event in events_of(rows_of(path), stream)]
-            if strange or (late and last):
-                shown.append(tuple(late + strange))
+            late = [
+                event for file in files if file.checkpoint > begin and file.is_visible for event in file.events(stream)
+            ]
+            unnamed = [path for path in self._visible.get((case, tap), []) if path not in self._named]
+            unknown = [event for path in unnamed for event in _events(_read_rows(path), stream)]
+            if unknown or (late and last):
+                shown.append(tuple(late + unknown))
         return tuple(shown)

@@ -1,223 +1,145 @@
-"""Cases as a Flink job: every task an operator of its own, every observed stream into a file sink of its own."""
+"""Flink jobs out of deployed cases: every task an operator of its own, every observed stream a file sink of its own."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from graphlib import TopologicalSorter
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from attrs import frozen
+from conformance.adapters.flink.deployment import CaseDeployment
+from conformance.adapters.flink.messages import source_name
+from conformance.adapters.flink.operators import ROW, BranchRouter, CheckpointBlocker, SourceOperator, TaskOperator
+from conformance.adapters.flink.setup import KEY_GROUPS, FlinkSetup
+from conformance.case import Kill
 
-from conformance import branches
-from conformance.adapters.flink.control import Desk, Waits
-from conformance.adapters.flink.operators import ROW, Brake, Operator, Reader, Source, Spread
-from conformance.adapters.flink.setup import KEY_GROUPS, Setup
-from conformance.case import Case, Kill, Task
-from conformance.engine import RunRequest
+START = "start"
+"""Name and content of the one file that a case's sources start on."""
 
-BEGIN = "begin"
-"""What the one file says that a case's sources begin on."""
+BLOCKER, SINK = "blocker", "sink"
+"""Name prefixes of operators that are neither a source nor a task."""
 
-BRAKE, SINK = "brake", "sink"
-"""What operators are called that are neither a source nor a task."""
-
-RARELY_HOURS = 1
+WATCH_HOURS = 1
+"""Hours between two looks of Flink at the folder of that file."""
 
 FEWER, MORE = 2, 3
-"""Subtasks of a keyed sum, at first and after a restart; then again so many as at first."""
+"""Subtasks of a keyed sum: `FEWER` in the first job, `MORE` after a restart, `FEWER` after another one, and so on."""
+
+Naming: TypeAlias = Callable[[Any, str], Any]
+"""Give a stream's operator a name and, where there are several, a slot sharing group."""
 
 
-@frozen
-class Tasks:
-    """What becomes one operator: a task, or all branches of a keyed sum."""
-
-    name: str
-    inputs: tuple[str, ...]
-    first: tuple[Task, ...]
-    last: tuple[Task, ...]
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The streams that it makes and that others read."""
-        return tuple(task.output for task in self.last)
-
-    def reader(self, number: int, waits: Mapping[str, Waits]) -> Reader:
-        """The task itself, or one branch: its filter and its sum as one."""
-        last = self.last[number]
-        programs = tuple(each.program for each in (*self.first[number : number + 1], last))
-        return Reader(last.name, self.inputs, last.output, programs, waits.get(last.name, Waits()))
-
-
-@frozen
-class Placed:
-    """A case in a job: its number there, the streams that are tapped, and where its tasks are held back."""
-
-    desk: Desk
-    case: Case
-    streams: frozenset[str]
-    waits: Mapping[str, Waits]
-    operators: tuple[Tasks, ...]
-
-    @property
-    def number(self) -> int:
-        """Its number in the job."""
-        return self.desk.case
-
-    @property
-    def tasks(self) -> frozenset[str]:
-        """The tasks that can be told apart: of a branch, its sum."""
-        return frozenset(task.name for tasks in self.operators for task in tasks.last)
-
-    def with_company(self, names: Iterable[str]) -> set[str]:
-        """These tasks and whoever has to stand still with them: branches that may be in one subtask."""
-        wanted = set(names)
-        together = [{task.name for task in tasks.last} for tasks in self.operators]
-        return wanted.union(*(each for each in together if each & wanted))
-
-    def tap(self, stream: str) -> str:
-        """The stream whose sink has this stream too: streams that one operator makes share the first one's."""
-        return next((tasks.outputs[0] for tasks in self.operators if stream in tasks.outputs), stream)
-
-    def sink(self, stream: str) -> Path:
-        """Where a stream's file sink writes."""
-        return Path(self.desk.folder, "sinks", str(self.number), stream)
-
-    def named(self, operator: str) -> str:
-        """What an operator is called in Flink."""
-        return f"{self.number}/{operator}"
-
-
-def placed(desk: Desk, job: RunRequest, waits: Mapping[str, Waits], *, parallel: bool) -> Placed:
-    """A case as the operators that it becomes. Streams within an operator cannot be tapped."""
-    graph = job.case.graph
-    together = list(branches.find(graph)) if parallel else []
-    within = {task.output for each in together for task in each.filters}
-    first_of = {each.sums[0].name: each for each in together}
-    joined = {name for each in together for name in each.names}
-    operators = []
-    for task in graph.in_order:
-        if task.name in first_of:
-            each = first_of[task.name]
-            operators.append(Tasks(task.name, each.inputs, each.filters, each.sums))
-        elif task.name not in joined:
-            operators.append(Tasks(task.name, task.inputs, (), (task,)))
-    return Placed(desk, job.case, job.streams - within, waits, _in_order(operators))
-
-
-def _in_order(operators: Sequence[Tasks]) -> tuple[Tasks, ...]:
-    """Producers before consumers."""
-    makers = {stream: number for number, tasks in enumerate(operators) for stream in tasks.outputs}
-    needs = {
-        number: {makers[stream] for stream in tasks.inputs if stream in makers}
-        for number, tasks in enumerate(operators)
-    }
-    return tuple(operators[number] for number in TopologicalSorter(needs).static_order())
-
-
-def build(environment: Any, cases: Sequence[Placed], setup: Setup, built: int, *, groups: int = 1) -> None:
+def build_job(
+    environment: Any, deployments: Sequence[CaseDeployment], setup: FlinkSetup, built: int, groups: int = 1
+) -> None:
     """
-    Put the graphs of these cases into an environment. They share nothing, so each is a region of its own.
+    Add the operators of these cases to an environment, for the `built`th restart of their job.
 
-    Operators are dealt out to so many groups, each of which takes a slot for itself. Where keyed sums have several
-    subtasks, they have another number of them each time that a job is built.
+    Cases share no operator, so each case is a failover region. Operators are dealt out to slot sharing groups, each of
+    which takes a slot for itself. Keyed sums with several subtasks change their number with every restart.
     """
-    called = _dealt(groups) if groups > 1 else _called
+    name_operator = _dealing(groups) if groups > 1 else _name
     subtasks = (FEWER, MORE)[built % 2]
-    for placed in cases:
-        _build(environment, placed, called, own=setup.is_own, subtasks=subtasks)
-        if any(isinstance(failure, Kill) for failure in placed.case.failures):
-            _add_brakes(environment, placed, groups)
+    for deployment in deployments:
+        _add_case(environment, deployment, name_operator, own=setup.is_own, subtasks=subtasks)
+        if any(isinstance(failure, Kill) for failure in deployment.case.failures):
+            _add_blockers(environment, deployment, groups)
 
 
-def _dealt(groups: int) -> Callable[[Any, str], Any]:
-    numbers = count()
-    return lambda stream, name: _called(stream, name).slot_sharing_group(str(next(numbers) % groups))
-
-
-def _add_brakes(environment: Any, placed: Placed, groups: int) -> None:
-    """In every slot an operator by which a checkpoint can be kept from being complete."""
-    for number in range(groups):
-
-        def called(stream: Any, name: str, slot: str = str(number)) -> Any:
-            return _called(stream, name).slot_sharing_group(slot)
-
-        begin = _begin(environment, placed, f"{BEGIN}:{number}", called)
-        name = f"{BRAKE}:{number}"
-        called(_keyed([begin]).process(Brake(placed.desk, name), ROW), placed.named(name))
-
-
-def _build(environment: Any, placed: Placed, called: Callable[[Any, str], Any], *, own: bool, subtasks: int) -> None:
-    streams: dict[str, Any] = {}
-    begin = _begin(environment, placed, BEGIN, called)
-    for source in placed.case.graph.sources:
-        played = _keyed([begin]).process(Source(placed.desk, source, placed.case.inputs[source], own=own), ROW)
-        streams[source] = called(played, placed.named(f"source:{source}"))
-    for tasks in placed.operators:
-        readers = {key: tasks.reader(key, placed.waits) for key in range(len(tasks.last))}
-        # Branches are made by one operator, all of which is read at once.
-        made_apart = dict.fromkeys(map(placed.tap, tasks.inputs))
-        if len(readers) == 1:
-            made = _keyed([streams[stream] for stream in made_apart]).process(
-                Operator(placed.desk, readers, placed.case.failures), ROW
-            )
-        else:
-            keys = _keys(len(readers))
-            # Where their producer is, so that it is the keyed sum itself that aligns its inputs.
-            spread = [
-                _called(streams[stream].process(Spread(keys), ROW), placed.named(f"{tasks.name}:{stream}"))
-                for stream in made_apart
-            ]
-            by_key = {keys[number]: reader for number, reader in readers.items()}
-            made = _keyed(spread).process(Operator(placed.desk, by_key, placed.case.failures), ROW)
-            made.set_parallelism(subtasks)
-        made = called(made, placed.named(tasks.name))
-        streams |= dict.fromkeys(tasks.outputs, made)
-    for stream in sorted({placed.tap(stream) for stream in placed.streams}):
-        called(streams[stream].sink_to(_file_sink(placed.sink(stream))), placed.named(f"{SINK}:{stream}"))
-
-
-def _called(stream: Any, name: str) -> Any:
+def _name(stream: Any, name: str) -> Any:
     return stream.name(name).uid(name)
 
 
-def _begin(environment: Any, placed: Placed, name: str, called: Callable[[Any, str], Any]) -> Any:
-    """
-    What all sources of a case begin on: a folder with one file of one line, which Flink goes on watching.
+def _dealing(groups: int) -> Naming:
+    numbers = count()
+    return lambda stream, name: _name(stream, name).slot_sharing_group(str(next(numbers) % groups))
 
-    So the sources never end, and a case's operators hang together: if one fails, all are restored.
+
+def _add_blockers(environment: Any, deployment: CaseDeployment, groups: int) -> None:
+    """Add a checkpoint blocker to every slot."""
+    for number in range(groups):
+
+        def name_operator(stream: Any, name: str, slot: str = str(number)) -> Any:
+            return _name(stream, name).slot_sharing_group(slot)
+
+        start = _add_start(environment, deployment, f"{START}:{number}", name_operator)
+        name = f"{BLOCKER}:{number}"
+        blocker = _keyed([start]).process(CheckpointBlocker(deployment.channel, name), ROW)
+        name_operator(blocker, deployment.flink_name(name))
+
+
+def _add_case(environment: Any, deployment: CaseDeployment, name_operator: Naming, *, own: bool, subtasks: int) -> None:
+    streams: dict[str, Any] = {}
+    start = _add_start(environment, deployment, START, name_operator)
+    for source in deployment.case.graph.sources:
+        played = _keyed([start]).process(
+            SourceOperator(deployment.channel, source, deployment.case.inputs[source], own=own), ROW
+        )
+        streams[source] = name_operator(played, deployment.flink_name(source_name(source)))
+    for operator in deployment.operators:
+        tasks = {number: operator.task_spec(number, deployment.gates) for number in range(len(operator.tasks))}
+        # The streams of several branches come from one operator, and are read as one.
+        inputs = dict.fromkeys(map(deployment.tap, operator.inputs))
+        if len(tasks) == 1:
+            made = _keyed([streams[stream] for stream in inputs]).process(
+                TaskOperator(deployment.channel, tasks, deployment.case.failures), ROW
+            )
+        else:
+            keys = _branch_keys(len(tasks))
+            # A router is in the slot of its producer, so that the keyed sum itself aligns its inputs.
+            routed = [
+                _name(
+                    streams[stream].process(BranchRouter(keys), ROW), deployment.flink_name(f"{operator.name}:{stream}")
+                )
+                for stream in inputs
+            ]
+            by_key = {keys[number]: task for number, task in tasks.items()}
+            made = _keyed(routed).process(TaskOperator(deployment.channel, by_key, deployment.case.failures), ROW)
+            made.set_parallelism(subtasks)
+        made = name_operator(made, deployment.flink_name(operator.name))
+        streams |= dict.fromkeys(operator.outputs, made)
+    for stream in sorted({deployment.tap(stream) for stream in deployment.streams}):
+        name_operator(
+            streams[stream].sink_to(_file_sink(deployment.sink(stream))), deployment.flink_name(f"{SINK}:{stream}")
+        )
+
+
+def _add_start(environment: Any, deployment: CaseDeployment, name: str, name_operator: Naming) -> Any:
+    """
+    Add what all sources of a case start on: a folder with one file of one line, which Flink goes on watching.
+
+    So the sources never end, and the operators of a case are connected: if one fails, all are restored.
     """
     from pyflink.common import Duration, WatermarkStrategy  # noqa: PLC0415
     from pyflink.datastream.connectors.file_system import FileSource, StreamFormat  # noqa: PLC0415
 
-    folder = Path(placed.desk.folder, "begin", str(placed.number))
+    folder = Path(deployment.channel.folder, START, str(deployment.number))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / BEGIN).write_text(f"{BEGIN}\n", encoding="ascii")
+    (folder / START).write_text(f"{START}\n", encoding="ascii")
     watched = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
-    source = watched.monitor_continuously(Duration.of_hours(RARELY_HOURS)).build()
-    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), placed.named(name))
-    lines = called(lines, placed.named(name))
-    return called(lines.map(_row, ROW), placed.named(f"{name}-said"))
+    source = watched.monitor_continuously(Duration.of_hours(WATCH_HOURS)).build()
+    lines = environment.from_source(source, WatermarkStrategy.no_watermarks(), deployment.flink_name(name))
+    lines = name_operator(lines, deployment.flink_name(name))
+    return name_operator(lines.map(_start_row, ROW), deployment.flink_name(f"{name}-row"))
 
 
-def _row(line: str) -> Any:
+def _start_row(line: str) -> Any:
     from pyflink.common import Row  # noqa: PLC0415
 
     return Row(0, line)
 
 
 @cache
-def _keys(number: int) -> list[int]:
+def _branch_keys(number: int) -> list[int]:
     """
-    A key for each branch, so that they are spread evenly over however many subtasks there are.
+    Return a key for each branch, so that branches are spread evenly over any number of subtasks.
 
-    Which subtask a key belongs to follows from its hash, so keys are tried until they are where they should be.
+    The subtask of a key follows from its hash, so keys are tried until they are where they should be.
     """
     from pyflink.java_gateway import get_gateway  # noqa: PLC0415
 
     jvm = get_gateway().jvm
 
-    def group(key: int) -> int:
+    def key_group(key: int) -> int:
         row = jvm.org.apache.flink.types.Row(1)
         row.setField(0, key)
         return int(jvm.org.apache.flink.runtime.state.KeyGroupRangeAssignment.assignToKeyGroup(row, KEY_GROUPS))
@@ -225,29 +147,29 @@ def _keys(number: int) -> list[int]:
     wanted = [KEY_GROUPS * (2 * branch + 1) // (2 * number) for branch in range(number)]
     found: dict[int, int] = {}
     for key in takewhile(lambda _: len(found) < number, count()):
-        if (place := group(key)) in wanted:
-            found.setdefault(place, key)
-    return [found[place] for place in wanted]
+        if (group := key_group(key)) in wanted:
+            found.setdefault(group, key)
+    return [found[group] for group in wanted]
 
 
 def _keyed(streams: Sequence[Any]) -> Any:
     """
-    Streams of rows as one, by the key that they carry.
+    Union streams of rows, keyed by the key that each row carries.
 
-    This is what `key_by` of PyFlink does once it has put the key into each row with an operator of its own, which would
-    stand between a task and its inputs, and align them in its stead.
+    PyFlink's `key_by` does the same after it has put the key into each row, with an operator of its own. That operator
+    would stand between a task and its inputs, and align them instead of the task.
     """
     from pyflink.common.typeinfo import Types  # noqa: PLC0415
     from pyflink.datastream.data_stream import KeyedStream  # noqa: PLC0415
 
     first, *others = streams
-    united = first.union(*others) if others else first
-    return KeyedStream(united._j_data_stream.keyBy(*_key()), Types.STRING(), united)  # noqa: SLF001
+    union = first.union(*others) if others else first
+    return KeyedStream(union._j_data_stream.keyBy(*_key_selector()), Types.STRING(), union)  # noqa: SLF001
 
 
 @cache
-def _key() -> tuple[Any, Any]:
-    """How a row's key is found, and its type: the same for all, so they are made once."""
+def _key_selector() -> tuple[Any, Any]:
+    """Return the selector of a row's key, and the key's type; they are the same for all streams, so made once."""
     from pyflink.common.typeinfo import Types  # noqa: PLC0415
     from pyflink.java_gateway import get_gateway  # noqa: PLC0415
 
@@ -255,7 +177,7 @@ def _key() -> tuple[Any, Any]:
 
 
 def _file_sink(folder: Path) -> Any:
-    """Flink's own exactly-once sink; what is between two checkpoints is in files of its own."""
+    """Return Flink's own exactly-once file sink, which begins new files with every checkpoint."""
     from pyflink.datastream.connectors.file_system import FileSink  # noqa: PLC0415
 
     encoder, rolling, bucket = _file_format()
@@ -265,7 +187,7 @@ def _file_sink(folder: Path) -> Any:
 
 @cache
 def _file_format() -> tuple[Any, Any, Any]:
-    """How a sink writes its files, when it begins new ones, and where: the same for all, so they are made once."""
+    """Return a sink's encoder, rolling policy and bucket assigner; they are the same for all sinks, so made once."""
     from pyflink.common.serialization import Encoder  # noqa: PLC0415
     from pyflink.datastream.connectors.file_system import BucketAssigner, RollingPolicy  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`flink:processes`: the parts of a cluster as processes of this machine, which listen on loopback only."""
+"""`flink:processes`: the nodes of a cluster as processes of this machine, which listen on loopback only."""
 
 import os
 import re
@@ -11,13 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from conformance.adapters.flink.cluster import python_path
-from conformance.adapters.flink.roles import Layout
-from conformance.adapters.flink.standalone import Standalone
+from conformance.adapters.flink.roles import ClusterLayout
+from conformance.adapters.flink.standalone import StandaloneCluster
 from conformance.adapters.supervisor import OWNER, identity
+from conformance.errors import EngineFailed
 
 LOOPBACK = "127.0.0.1"
 
-LISTENS = re.compile(r"Rest endpoint listening at [^\s:]+:(\d+)")
+REST_ENDPOINT = re.compile(r"Rest endpoint listening at [^\s:]+:(\d+)")
 
 SETTINGS = {
     "jobmanager.rpc.address": LOOPBACK,
@@ -32,19 +33,19 @@ SETTINGS = {
 }
 
 
-class Process:
-    """A part that is a process."""
+class ProcessNode:
+    """A node that is a process."""
 
     def __init__(self, name: str, command: list[str], environment: Mapping[str, str], log: Path) -> None:
         self.name = name
         self.log = log
-        with log.open("wb") as said:
-            self._process = subprocess.Popen(  # noqa: S603 - Java, as it was found
-                command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, start_new_session=True
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
             )
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         return f"{self.name} (process {self._process.pid})"
 
     @property
@@ -55,23 +56,29 @@ class Process:
         self._process.kill()
         self._process.wait()
 
-    def freeze(self) -> None:
+    def suspend(self) -> None:
         self._process.send_signal(signal.SIGSTOP)
 
-    def thaw(self) -> None:
+    def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
-    def said(self) -> str:
-        """What it has said so far."""
+    def disconnect(self) -> None:
+        raise EngineFailed(f"{self.description} has no network of its own")
+
+    def reconnect(self) -> None:
+        raise EngineFailed(f"{self.description} has no network of its own")
+
+    def output(self) -> str:
+        """Return its output so far."""
         with suppress(OSError):
             return self.log.read_text(encoding="utf-8", errors="replace")
         return ""
 
-    def last_words(self) -> str:
-        return " | ".join(self.said().splitlines()[-4:])[-600:]
+    def last_output(self) -> str:
+        return " | ".join(self.output().splitlines()[-4:])[-600:]
 
 
-class Processes(Standalone):
+class ProcessCluster(StandaloneCluster):
     """A cluster of processes."""
 
     def __init__(self, folder: Path, java: Mapping[str, str]) -> None:
@@ -80,7 +87,7 @@ class Processes(Standalone):
         super().__init__()
         self.python = sys.executable
         self._folder = folder
-        self._layout = Layout(folder, f"{LOOPBACK}:{_free_port()}", SETTINGS)
+        self._layout = ClusterLayout(folder, f"{LOOPBACK}:{_free_port()}", SETTINGS)
         self._layout.prepare()
         self._home = str(Path(pyflink.__file__).parent)
         self._environment = {
@@ -93,18 +100,18 @@ class Processes(Standalone):
         }
         home = self._environment.get("JAVA_HOME")
         self._java = str(Path(home, "bin", "java")) if home else "java"
-        self.begin()
+        self.start()
 
-    def start(self, role: str, name: str) -> Process:
+    def start_node(self, role: str, name: str) -> ProcessNode:
         command = self._layout.command(role, name, self._java, self._home)
-        return Process(name, command, self._environment, self._folder / "log" / f"{name}.log")
+        return ProcessNode(name, command, self._environment, self._folder / "log" / f"{name}.log")
 
-    def listens(self, coordinator: Process) -> tuple[str, int] | None:
-        found = LISTENS.search(coordinator.said())
+    def rest_address(self, coordinator: ProcessNode) -> tuple[str, int] | None:
+        found = REST_ENDPOINT.search(coordinator.output())
         return (LOOPBACK, int(found[1])) if found else None
 
 
 def _free_port() -> int:
-    with socket.socket() as tried:
-        tried.bind((LOOPBACK, 0))
-        return int(tried.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])

@@ -1,8 +1,8 @@
 """
-The parts of a Flink cluster, each a Java process with a main class of its own, whether it is in a container or not.
+Roles of the nodes of a Flink cluster: each is a Java process with its own main class, in a container or not.
 
-A ZooKeeper, out of Flink's own jars, remembers which JobManager leads, and its jobs and checkpoints; so a new one takes
-over where one that was killed left off.
+A ZooKeeper, from Flink's own jars, stores which JobManager leads, and its jobs and checkpoints. So a new JobManager
+continues where a killed one stopped.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from conformance.adapters.flink.cluster import ANSWERS, write_conf
+from conformance.adapters.flink.cluster import REST_SETTINGS, write_conf
 
 ZOOKEEPER, COORDINATOR, WORKER = "zookeeper", "coordinator", "worker"
 
@@ -22,22 +22,22 @@ MAIN = {
 }
 
 HEAP = {ZOOKEEPER: 128, COORDINATOR: 512, WORKER: 640}
-"""Megabytes."""
+"""Megabytes of Java's heap."""
 
-LIMIT = {ZOOKEEPER: 512, COORDINATOR: 1536, WORKER: 2048}
-"""Megabytes that a container may take, with all that is not on Java's heap."""
+MEMORY_LIMIT = {ZOOKEEPER: 512, COORDINATOR: 1536, WORKER: 2048}
+"""Megabytes that a container may use, on and off Java's heap."""
 
 SLOTS = 2
-"""Of a worker. A job takes all slots of two workers, so it cannot go on without one of them."""
+"""Slots of a worker. A job takes all slots of two workers, so it cannot run with one of them only."""
 
 WORKERS = 2
 
-QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.net.preferIPv4Stack=true")
-"""A part lives for minutes, in which compiling thoroughly does not pay."""
+JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Djava.net.preferIPv4Stack=true")
+"""A node lives for minutes, in which optimizing compilation does not pay."""
 
 SETTINGS = {
-    **ANSWERS,
-    # Who is gone is noticed soon; who is slow, because the machine is, is not taken for gone.
+    **REST_SETTINGS,
+    # A dead node is noticed soon, and a node on a slow machine does not count as dead.
     "heartbeat.interval": "200",
     "heartbeat.timeout": "2000",
     "heartbeat.rpc-failure-threshold": "1",
@@ -68,8 +68,8 @@ SETTINGS = {
 
 
 @frozen
-class Layout:
-    """Where the parts find things: all of it below one folder, which is at the same place for every part."""
+class ClusterLayout:
+    """Files of a cluster, below one folder that has the same path for every node."""
 
     folder: Path
     zookeeper: str
@@ -83,21 +83,21 @@ class Layout:
 
     @property
     def tmp(self) -> Path:
-        """What is not to outlive the parts."""
+        """The folder of temporary files."""
         return self.folder / "tmp"
 
     def prepare(self) -> None:
-        """Write what the parts read."""
+        """Write the configuration."""
         host, _, port = self.zookeeper.rpartition(":")
-        data, durable = self.folder / "zookeeper", self.folder / "ha"
-        for each in (self.tmp, data, durable):
+        data, storage = self.folder / "zookeeper", self.folder / "ha"
+        for each in (self.tmp, data, storage):
             each.mkdir()
         write_conf(
             self.conf,
             {
                 **SETTINGS,
                 "high-availability.zookeeper.quorum": self.zookeeper,
-                "high-availability.storageDir": f"file://{durable}",
+                "high-availability.storageDir": f"file://{storage}",
                 "io.tmp.dirs": self.tmp,
                 "web.tmpdir": self.tmp,
                 **self.settings,
@@ -106,22 +106,23 @@ class Layout:
         bound = "0.0.0.0" if host not in {"127.0.0.1", "localhost"} else host  # noqa: S104 - within a private network
         lines = [f"dataDir={data}", f"clientPort={port}", f"clientPortAddress={bound}", "admin.enableServer=false"]
         (self.conf / "zoo.cfg").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        # What is said goes to stdout only, so that whoever has started a part has it.
-        (self.conf / "log4j-console.properties").write_text(LOG, encoding="utf-8")
+        # Nodes log to stdout only, which the process that starts a node collects.
+        (self.conf / "log4j-console.properties").write_text(LOG4J, encoding="utf-8")
 
     def command(self, role: str, name: str, java: str, home: str, extra: Sequence[str] = ()) -> list[str]:
-        """What starts a part; `home` is where PyFlink is."""
-        opened = (self.conf / "config.yaml").read_text(encoding="utf-8").splitlines()[0].partition(": ")[2].split()
-        options = [f"-Xmx{HEAP[role]}m", f"-Djava.io.tmpdir={self.tmp}", *QUICK]
+        """Return the command that starts a node; `home` is the folder of PyFlink."""
+        first_line = (self.conf / "config.yaml").read_text(encoding="utf-8").splitlines()[0]
+        options = [f"-Xmx{HEAP[role]}m", f"-Djava.io.tmpdir={self.tmp}", *JAVA_OPTIONS]
         options += ["-Dsun.net.inetaddr.ttl=1", f"-Dlog4j.configurationFile=file:{self.conf}/log4j-console.properties"]
-        command = [java, *options, *opened, "-cp", f"{home}/lib/*:{home}/opt/*", MAIN[role]]
+        options += first_line.partition(": ")[2].split()
+        command = [java, *options, "-cp", f"{home}/lib/*:{home}/opt/*", MAIN[role]]
         if role == ZOOKEEPER:
             return [*command, str(self.conf / "zoo.cfg")]
-        given = [*extra, *([f"taskmanager.resource-id={name}"] if role == WORKER else [])]
-        return [*command, "--configDir", str(self.conf), *(part for each in given for part in ("-D", each))]
+        settings = [*extra, *([f"taskmanager.resource-id={name}"] if role == WORKER else [])]
+        return [*command, "--configDir", str(self.conf), *(word for each in settings for word in ("-D", each))]
 
 
-LOG = """\
+LOG4J = """\
 rootLogger.level = INFO
 rootLogger.appenderRef.console.ref = Console
 appender.console.name = Console

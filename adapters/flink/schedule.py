@@ -1,14 +1,15 @@
 """
-Which cases share a job, where their tasks are held back, and when a source may be an epoch ahead.
+Schedule of a batch: which cases share a job, which gates their tasks have, and when sources play an epoch ahead.
 
-A task that crashes takes the operators of its case with it and nobody else's, so cases in which nothing but that
-happens share a job and its checkpoints; those that are stopped and started again share one with others that are so
-after the same epochs. But a crash makes a checkpoint fail for all: a source that was let into the next epoch while it
-was under way has then gone too far, unless it is restored as well. So in company, sources get ahead only while nobody
-is about to crash; cases whose point is to be ahead and to crash then, because they hold tasks back, run alone.
+A task that crashes takes only the operators of its own case down, so cases whose only failures are crashes share a job
+and its checkpoints. Cases that are restarted share a job with others that are restarted after the same epochs.
+
+A crash makes a checkpoint fail for every case of a job. A source that plays the next epoch while the checkpoint is
+under way has then gone too far, unless it is restored as well. So in a shared job sources play ahead only while no case
+is about to crash. Cases that both hold tasks back and crash have to crash while sources are ahead; these run alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -16,54 +17,65 @@ from random import Random
 
 from attrs import frozen
 
-from conformance.adapters.flink.control import Waits
+from conformance.adapters.flink.messages import Gate, GateEpochs
 from conformance.case import Case, Crash, Restart, Task
 from conformance.engine import RunRequest
 
-TOGETHER = 12
-"""Cases that share a job at the most."""
+MOST_CASES = 12
+"""Cases that share a job at most."""
 
-AHEAD = 0.9
-"""Of so many cases the sources are let into the next epoch while the checkpoint of the one before is under way."""
+AHEAD_SHARE = 0.9
+"""Share of cases whose sources play the next epoch while the checkpoint of the epoch before is under way."""
 
 
 @frozen
-class Group:
-    """Cases for one job."""
+class JobGroup:
+    """Run requests that share a Flink job, each by an id that is unique within a batch."""
 
-    jobs: tuple[RunRequest, ...]
+    requests: Mapping[int, RunRequest]
 
     @property
     def is_alone(self) -> bool:
-        """Whether whatever happens concerns one case only."""
-        return len(self.jobs) == 1
+        """Whether the job runs a single case."""
+        return len(self.requests) == 1
+
+    @property
+    def length(self) -> tuple[int, int]:
+        """The epochs and failures of the longest case."""
+        return max(map(_length, self.requests.values()))
 
 
-def groups(jobs: Sequence[RunRequest]) -> list[Group]:
+def groups(requests: Sequence[RunRequest]) -> list[JobGroup]:
     """
-    The jobs for these cases. Alike ones share: a job has as many epochs as the longest of its cases, and is disturbed
-    by all that crash. The longest come first, so that nobody waits for one in the end.
+    Group the requests of a batch into jobs, and give each request its index as id.
+
+    Similar cases share a job, because a job has as many epochs as the longest of its cases and is disturbed by every
+    crash. The longest jobs come first, so that none of them is started last.
     """
-    found: dict[object, list[RunRequest]] = {}
-    for number, job in enumerate(jobs):
-        found.setdefault(_company(job.case, number), []).append(job)
-    made = [group for some in found.values() for group in _dealt(sorted(some, key=_length))]
-    return sorted(made, key=lambda group: max(map(_length, group.jobs)), reverse=True)
+    compatible: dict[object, list[int]] = {}
+    for number, request in enumerate(requests):
+        compatible.setdefault(_compatibility(request.case, number), []).append(number)
+    found = [
+        JobGroup({number: requests[number] for number in some})
+        for numbers in compatible.values()
+        for some in _slices(sorted(numbers, key=lambda number: _length(requests[number])))
+    ]
+    return sorted(found, key=lambda group: group.length, reverse=True)
 
 
-def _length(job: RunRequest) -> tuple[int, int]:
-    return job.case.epochs, len(job.case.failures)
+def _length(request: RunRequest) -> tuple[int, int]:
+    return request.case.epochs, len(request.case.failures)
 
 
-def _dealt(jobs: Sequence[RunRequest]) -> list[Group]:
-    """Neighbours together, and as many in one group as in another."""
-    number = ceil(len(jobs) / TOGETHER)
-    borders = [len(jobs) * n // number for n in range(number + 1)]
-    return [Group(tuple(jobs[begin:end])) for begin, end in pairwise(borders)]
+def _slices(numbers: Sequence[int]) -> list[Sequence[int]]:
+    """Divide into as few slices as possible, of about the same size."""
+    number = ceil(len(numbers) / MOST_CASES)
+    ends = [len(numbers) * n // number for n in range(number + 1)]
+    return [numbers[begin:end] for begin, end in pairwise(ends)]
 
 
-def _company(case: Case, number: int) -> object:
-    """What a case has in common with those that may be run with it."""
+def _compatibility(case: Case, number: int) -> object:
+    """Return a key that is equal for cases that can share a job."""
     if not all(isinstance(failure, Crash | Restart) for failure in case.failures):
         return number
     if case.holds and any(isinstance(failure, Crash) for failure in case.failures):
@@ -71,47 +83,43 @@ def _company(case: Case, number: int) -> object:
     return tuple(failure.epoch for failure in case.failures if isinstance(failure, Restart))
 
 
-def gets_ahead(job: RunRequest) -> bool:
-    """
-    Whether a case's sources are let ahead wherever that can be done: always, where it holds tasks back; otherwise its
-    first task decides.
-    """
-    return bool(job.case.holds) or _chance("ahead", job, job.case.graph.tasks[0]) < AHEAD
+def plays_ahead(request: RunRequest) -> bool:
+    """Tell whether a case's sources play ahead where possible: if it holds tasks back, or if its first task says so."""
+    return bool(request.case.holds) or _chance("ahead", request, request.case.graph.tasks[0]) < AHEAD_SHARE
 
 
-def _chance(of: str, job: RunRequest, task: Task) -> float:
+def _chance(purpose: str, request: RunRequest, task: Task) -> float:
     """
-    A number that is a task's own. What does not concern the task does not change it: a case that is being shrunk is to
-    fail for the reason it failed for, as long as what that takes is there.
+    Return a random number that depends on the task alone.
+
+    Changes elsewhere in the case do not change it. So a case that is being shrunk goes on to fail for the same reason,
+    as long as the tasks involved are there.
     """
-    return Random(f"{of}/{job.seed}/{task}").random()
+    return Random(f"{purpose}/{request.seed}/{task}").random()
 
 
-def waits(job: RunRequest) -> dict[str, Waits]:
+def closed_gates(request: RunRequest) -> dict[str, GateEpochs]:
     """
-    Where tasks are held back: where the case says, and, so that the next epoch has really begun while a checkpoint is
-    under way, one task at each border that has another epoch behind it.
+    Return the gates of each task that has any.
+
+    There is a gate at the start of an epoch where the case holds a task back. Besides, one task has a gate at each
+    border that has another epoch behind it, so that the next epoch has begun while a checkpoint is under way.
     """
-    case = job.case
-    begins: dict[str, set[int]] = {}
-    borders: dict[str, set[int]] = {}
+    case = request.case
+    gates: dict[str, set[tuple[Gate, int]]] = {}
     for hold in case.holds:
-        begins.setdefault(hold.task, set()).add(hold.epoch)
-    if gets_ahead(job):
+        gates.setdefault(hold.task, set()).add((Gate.EPOCH_START, hold.epoch))
+    if plays_ahead(request):
         for epoch in range(1, case.epochs):
             if not any(hold.epoch == epoch for hold in case.holds):
-                late = max(case.graph.tasks, key=partial(_chance, f"late in {epoch}", job))
-                borders.setdefault(late.name, set()).add(epoch)
-    return {
-        task.name: Waits(frozenset(begins.get(task.name, ())), frozenset(borders.get(task.name, ())))
-        for task in case.graph.tasks
-        if task.name in begins or task.name in borders
-    }
+                late = max(case.graph.tasks, key=partial(_chance, f"late in {epoch}", request))
+                gates.setdefault(late.name, set()).add((Gate.BORDER, epoch))
+    return {name: frozenset(closed) for name, closed in gates.items()}
 
 
-def independent(case: Case, held: Iterable[str]) -> list[str]:
-    """The tasks that do without these, however far down the graph: they can finish whatever epoch there is."""
-    late = set(held)
+def independent_tasks(case: Case, waiting: Iterable[str]) -> list[str]:
+    """Return the tasks that read nothing, directly or not, from these: they can finish an epoch without them."""
+    late = set(waiting)
     streams = {task.output for task in case.graph.tasks if task.name in late}
     for task in case.graph.in_order:
         if streams & set(task.inputs):

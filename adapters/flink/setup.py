@@ -1,4 +1,4 @@
-"""How Flink is set up: what the settings behind its name mean, each an engine of its own in the matrix."""
+"""Setup of Flink: the settings behind its name, each combination of which is an engine of its own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,18 +11,18 @@ EMBEDDED, PROCESSES, CONTAINERS = "embedded", "processes", "containers"
 EXACTLY_ONCE, AT_LEAST_ONCE, UNALIGNED = "exactly-once", "at-least-once", "unaligned"
 
 NEVER = str(10**9)
-"""Milliseconds between checkpoints that nobody asked for."""
+"""Milliseconds between checkpoints that Flink takes by itself, where it is not to take any."""
 
 KEY_GROUPS = 128
-"""The most subtasks that an operator with several could have: by that Flink finds the subtask of a key."""
+"""The maximum parallelism of a keyed sum, by which Flink finds the subtask of a key."""
 
-OFTEN = 40
+OWN_INTERVAL = 40
 """Milliseconds between Flink's own checkpoints."""
 
 
 @frozen
-class Setup:
-    """Where it runs, how it takes its checkpoints, where tasks keep their state, and who places the borders."""
+class FlinkSetup:
+    """Where Flink runs, how it takes checkpoints, its state backend, and whether it places the borders itself."""
 
     place: str = EMBEDDED
     mode: str = EXACTLY_ONCE
@@ -43,12 +43,12 @@ class Setup:
 
     @property
     def snapshots(self) -> str:
-        """What is claimed of the snapshots."""
+        """The claim about snapshots: aligned or unaligned."""
         return self.claimed or ("unaligned" if self.mode == UNALIGNED else "aligned")
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a reader of a certificate wants to know."""
+        """The settings, for certificates."""
         return {
             "place": self.place,
             "checkpointing": self.mode,
@@ -59,23 +59,23 @@ class Setup:
         }
 
     def conf(self, folder: str) -> dict[str, str]:
-        """A job's configuration; `folder` is for what it makes durable."""
+        """Return the configuration of a job that stores its checkpoints in a folder."""
         mode = "AT_LEAST_ONCE" if self.mode == AT_LEAST_ONCE else "EXACTLY_ONCE"
         return {
             "python.execution-mode": "thread",
-            "execution.checkpointing.interval": f"{OFTEN} ms" if self.is_own else NEVER,
+            "execution.checkpointing.interval": f"{OWN_INTERVAL} ms" if self.is_own else NEVER,
             "execution.checkpointing.min-pause": "0" if self.is_own else NEVER,
             "execution.checkpointing.mode": mode,
             "execution.checkpointing.unaligned.enabled": str(self.mode == UNALIGNED).lower(),
-            # Else nobody's snapshot is done before the slowest of five.
+            # With the default, five subtasks share a file, and none is done before the slowest of them.
             "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file": "1",
             "execution.checkpointing.timeout": "60 s",
             "execution.checkpointing.tolerable-failed-checkpoints": "1000000",
             "execution.checkpointing.storage": "filesystem",
             "execution.checkpointing.dir": f"file://{folder}/checkpoints",
             "execution.checkpointing.savepoint-dir": f"file://{folder}/savepoints",
-            # So that what a checkpoint is to commit stands in its metadata, and can be read there. (Of this size is a
-            # buffer that Flink makes for everything that any operator saves.)
+            # With this, the metadata of a checkpoint has the names of the files that it commits. (Flink allocates a
+            # buffer of this size for each state that an operator saves.)
             "execution.checkpointing.data-inline-threshold": "64 kb",
             "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
             "restart-strategy.type": "fixed-delay",
@@ -83,12 +83,12 @@ class Setup:
             "restart-strategy.fixed-delay.delay": "10 ms",
             "state.backend.type": self.backend,
             "execution.buffer-timeout.interval": "0 ms",
-            # Each of so many groups of keys has a table of its own in every state that an operator keeps.
+            # Every state of an operator has a table for each key group, so there are no more than necessary.
             "pipeline.max-parallelism": str(KEY_GROUPS if self.is_parallel else 1),
         }
 
 
-WORDS: dict[str, tuple[str, str]] = {
+SETTINGS: dict[str, tuple[str, str]] = {
     "embedded": ("place", EMBEDDED),
     "processes": ("place", PROCESSES),
     "containers": ("place", CONTAINERS),
@@ -104,14 +104,14 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 
-def set_up(words: Sequence[str]) -> Setup:
-    """What these settings come to. Whatever is unknown, or said twice, is refused."""
-    said: dict[str, str] = {}
-    for word in words:
-        if word not in WORDS:
-            raise UnknownEngine(f"flink has no setting {word!r}; it has {', '.join(WORDS)}")
-        field, _ = WORDS[word]
-        if field in said:
-            raise UnknownEngine(f"flink cannot be set up as {said[field]} and as {word} at once")
-        said[field] = word
-    return Setup(**{field: WORDS[word][1] for field, word in said.items()})
+def set_up(settings: Sequence[str]) -> FlinkSetup:
+    """Return the setup with these settings. An unknown setting, or two that exclude each other, is an error."""
+    chosen: dict[str, str] = {}
+    for setting in settings:
+        if setting not in SETTINGS:
+            raise UnknownEngine(f"flink has no setting {setting!r}; it has {', '.join(SETTINGS)}")
+        field, _ = SETTINGS[setting]
+        if field in chosen:
+            raise UnknownEngine(f"flink cannot be set up as {chosen[field]} and as {setting} at once")
+        chosen[field] = setting
+    return FlinkSetup(**{field: SETTINGS[setting][1] for field, setting in chosen.items()})

@@ -1,40 +1,37 @@
 """
-A Flink cluster of several parts that can be killed: a JobManager, TaskManagers, and a ZooKeeper that nobody harms.
+A Flink cluster of several nodes that can be killed: a JobManager (coordinator), TaskManagers (workers), a ZooKeeper.
 
-Which parts there are, and that they are ready for a job, is the same whether they are processes or containers.
+Which nodes there are, and when they are ready for a job, is the same for processes and containers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from conformance.adapters.flink.rest import Refused, Rest
+from conformance.adapters.flink.rest import TERMINAL, RestClient, RestError
 from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
 
-LOOK = 0.02
-"""Seconds between two looks."""
+POLL_SECONDS = 0.02
 
-READY = 90.0
-"""Seconds for parts to be there."""
+START_SECONDS = 90.0
+"""Seconds for nodes to start."""
 
-SETTLED = 60.0
-"""Seconds for a cluster to be free again, after whatever was done to it; then it is started anew."""
-
-OVER = {"FAILED", "CANCELED", "FINISHED", "SUSPENDED"}
+PREPARE_SECONDS = 60.0
+"""Seconds for a cluster to be free again after a job; then it is started anew."""
 
 
-class Part(Protocol):
-    """A process or a container."""
+class ClusterNode(Protocol):
+    """A process or a container of a cluster."""
 
     name: str
 
     @property
-    def words(self) -> str:
-        """What it is, in an evidence."""
+    def description(self) -> str:
+        """What it is, for evidence and errors."""
         ...
 
     @property
@@ -43,163 +40,169 @@ class Part(Protocol):
         ...
 
     def kill(self) -> None:
-        """SIGKILL; it is dead when this returns."""
+        """Send SIGKILL, and return when it is dead."""
         ...
 
-    def freeze(self) -> None:
-        """Let it stand still, so that one can look where it is."""
+    def suspend(self) -> None:
+        """Send SIGSTOP: it does nothing until it is resumed."""
         ...
 
-    def thaw(self) -> None:
-        """Let it go on."""
+    def resume(self) -> None:
+        """Send SIGCONT."""
         ...
 
-    def last_words(self) -> str:
-        """The end of what it has said."""
+    def disconnect(self) -> None:
+        """Disconnect it from its network."""
+        ...
+
+    def reconnect(self) -> None:
+        """Connect it to its network again."""
+        ...
+
+    def last_output(self) -> str:
+        """Return the end of its output."""
         ...
 
 
-class Standalone(ABC):
-    """The parts. A place says how one is started, and where REST is once a coordinator listens."""
+class StandaloneCluster(ABC):
+    """The nodes of a cluster. Subclasses say how a node is started, and where a coordinator's REST interface is."""
 
     failures: tuple[str, ...] = ("crash", "restart", "kill")
     groups = SLOTS * WORKERS
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self.parts: list[Part] = []
-        self.workers: list[Part] = []
-        self.rest = Rest("127.0.0.1", 0)
+        self.nodes: list[ClusterNode] = []
+        self.workers: list[ClusterNode] = []
+        self.rest = RestClient("127.0.0.1", 0)
 
     @abstractmethod
-    def start(self, role: str, name: str) -> Part:
-        """Start a part."""
+    def start_node(self, role: str, name: str) -> ClusterNode:
+        """Start a node."""
 
     @abstractmethod
-    def listens(self, coordinator: Any) -> tuple[str, int] | None:
-        """Where a coordinator's REST is found, if it is yet."""
+    def rest_address(self, coordinator: Any) -> tuple[str, int] | None:
+        """Return host and port of a coordinator's REST interface, once it has one."""
 
-    def begin(self) -> None:
-        """Start all parts, and wait until they are ready."""
+    def start(self) -> None:
+        """Start all nodes, and wait until they are ready."""
         try:
-            self._part(ZOOKEEPER)
-            self.coordinator = self._part(COORDINATOR)
-            self.workers = [self._part(WORKER) for _ in range(WORKERS)]
-            self.find_coordinator()
-            self.wait_for_workers()
+            self._start(ZOOKEEPER)
+            self.coordinator = self._start(COORDINATOR)
+            self.workers = [self._start(WORKER) for _ in range(WORKERS)]
+            self._wait_for_coordinator()
+            self._wait_for_workers()
         except BaseException:
-            self.end()
+            self.stop_nodes()
             raise
 
-    def _part(self, role: str) -> Part:
-        part = self.start(role, f"{role}-{next(self._numbers)}")
-        self.parts.append(part)
-        return part
+    def _start(self, role: str) -> ClusterNode:
+        node = self.start_node(role, f"{role}-{next(self._numbers)}")
+        self.nodes.append(node)
+        return node
 
-    def end(self) -> None:
-        """End all parts."""
-        for part in reversed(self.parts):
-            part.kill()
-        self.parts, self.workers = [], []
+    def stop_nodes(self) -> None:
+        """Stop all nodes."""
+        for node in reversed(self.nodes):
+            node.kill()
+        self.nodes, self.workers = [], []
 
     def stop(self) -> None:
-        """End it."""
-        self.end()
+        """Stop all nodes, and remove all that belongs to the cluster."""
+        self.stop_nodes()
 
     # Workers
 
-    def new_worker(self) -> Part:
-        """Start another worker. It is not waited for."""
-        self.workers.append(self._part(WORKER))
-        return self.workers[-1]
+    def start_worker(self) -> None:
+        """Start another worker, and do not wait for it."""
+        self.workers.append(self._start(WORKER))
 
-    def registered(self) -> set[str]:
-        """The workers that the coordinator knows of."""
+    def registered_workers(self) -> set[str]:
+        """Return the names of the workers that the coordinator knows."""
         return {each["id"] for each in self.rest.get("/taskmanagers")["taskmanagers"]}
 
-    def wait_for_workers(self) -> None:
-        """Wait until the coordinator knows all that there are, and offers their slots."""
+    def _wait_for_workers(self) -> None:
+        """Wait until the coordinator knows all workers, and offers their slots."""
 
-        def are_there() -> bool:
+        def are_ready() -> bool:
             wanted = {worker.name for worker in self.workers}
-            slots = self.rest.get("/overview")["slots-total"] if wanted <= self.registered() else 0
+            slots = self.rest.get("/overview")["slots-total"] if wanted <= self.registered_workers() else 0
             return int(slots) >= SLOTS * len(wanted)
 
-        self._wait(are_there, self.workers, "its workers are not ready")
+        self._wait(are_ready, self.workers, "its workers are not ready")
 
-    def kill_worker(self, worker: Part) -> None:
-        """SIGKILL."""
+    def kill_worker(self, worker: ClusterNode) -> None:
+        """Kill a worker (SIGKILL)."""
         worker.kill()
-        self._forget(worker)
-
-    def _forget(self, part: Part) -> None:
-        self.parts.remove(part)
-        if part in self.workers:
-            self.workers.remove(part)
+        self.nodes.remove(worker)
+        self.workers.remove(worker)
 
     # The coordinator
 
     def kill_coordinator(self) -> None:
-        """SIGKILL; and at once another one is started, which has to find out by itself what there is to do."""
+        """Kill the coordinator (SIGKILL), and start another one, which finds its jobs through ZooKeeper."""
         self.coordinator.kill()
-        self._forget(self.coordinator)
-        self.coordinator = self._part(COORDINATOR)
+        self.nodes.remove(self.coordinator)
+        self.coordinator = self._start(COORDINATOR)
 
-    def find_coordinator(self) -> None:
-        """Wait until the coordinator answers."""
-        self._wait(self.has_coordinator, self.parts, "its coordinator does not answer")
+    def _wait_for_coordinator(self) -> None:
+        self._wait(self.is_coordinator_ready, self.nodes, "its coordinator does not answer")
 
-    def has_coordinator(self) -> bool:
-        """Whether the coordinator answers."""
-        where = self.listens(self.coordinator)
-        if where is not None:
-            self.rest.move(*where)
-            with suppress(Refused, OSError):
+    def is_coordinator_ready(self) -> bool:
+        """Tell whether the coordinator answers."""
+        address = self.rest_address(self.coordinator)
+        if address is not None:
+            self.rest.move(*address)
+            with suppress(RestError, OSError):
                 return "taskmanagers" in self.rest.get("/overview")
         return False
 
-    def _wait(self, is_so: Callable[[], bool], parts: list[Part], what: str, seconds: float = READY) -> None:
-        until = monotonic() + seconds
+    @staticmethod
+    def _wait(
+        condition: Callable[[], bool], nodes: Sequence[ClusterNode], failure: str, seconds: float = START_SECONDS
+    ) -> None:
+        deadline = monotonic() + seconds
         while True:
-            try:
-                if is_so():
+            # A coordinator that has just begun, or does not lead any more, cannot answer.
+            with suppress(RestError, OSError, KeyError):
+                if condition():
                     return
-            except (Refused, OSError, KeyError):
-                pass  # It has just begun, or is a leader no more.
-            if dead := [part for part in parts if not part.is_alive]:
-                raise EngineFailed(f"{dead[0].words} has ended; it said: {dead[0].last_words()}")
-            if monotonic() > until:
-                raise EngineFailed(f"{what} after {seconds:g} s; {parts[-1].words} said: {parts[-1].last_words()}")
-            sleep(LOOK)
+            if dead := [node for node in nodes if not node.is_alive]:
+                raise EngineFailed(f"{dead[0].description} has ended; it said: {dead[0].last_output()}")
+            if monotonic() > deadline:
+                last = nodes[-1]
+                raise EngineFailed(f"{failure} after {seconds:g} s; {last.description} said: {last.last_output()}")
+            sleep(POLL_SECONDS)
 
-    # Between two cases
+    # Between two jobs
 
-    def settle(self, standbys: int) -> None:
+    def prepare(self, standbys: int) -> None:
         """
-        Be ready for the next job: all slots are free, of two workers and however many it is to have beyond. Whatever is
-        left of a job is cancelled; a cluster that does not come to rest is started anew.
+        Make the cluster ready for the next job: two workers and that many standbys, whose slots are all free.
+
+        Jobs that still run are cancelled. A cluster that does not become free is started anew.
         """
-        wanted = WORKERS + standbys
+        workers = WORKERS + standbys
         try:
-            self._settle(wanted)
+            self._prepare(workers)
         except EngineFailed:
-            self.end()
-            self.begin()
-            self._settle(wanted)
+            self.stop_nodes()
+            self.start()
+            self._prepare(workers)
 
-    def _settle(self, wanted: int) -> None:
-        while len(self.workers) > wanted:
+    def _prepare(self, workers: int) -> None:
+        while len(self.workers) > workers:
             self.kill_worker(self.workers[-1])
-        while len(self.workers) < wanted:
-            self.new_worker()
-        self.find_coordinator()
-        self._wait(self._is_free, [*self.workers, self.coordinator], "it is not free", SETTLED)
+        while len(self.workers) < workers:
+            self.start_worker()
+        self._wait_for_coordinator()
+        self._wait(self._is_free, [*self.workers, self.coordinator], "it is not free", PREPARE_SECONDS)
 
     def _is_free(self) -> bool:
-        running = [job["jid"] for job in self.rest.get("/jobs/overview")["jobs"] if job["state"] not in OVER]
+        running = [job["jid"] for job in self.rest.get("/jobs/overview")["jobs"] if job["state"] not in TERMINAL]
         for job in running:
-            self.rest.ask("PATCH", f"/jobs/{job}")
-        told = self.rest.get("/overview")
+            self.rest.patch(f"/jobs/{job}")
+        overview = self.rest.get("/overview")
         slots = SLOTS * len(self.workers)
-        is_whole = self.registered() == {worker.name for worker in self.workers}
-        return not running and is_whole and told["slots-available"] == told["slots-total"] == slots
+        is_whole = self.registered_workers() == {worker.name for worker in self.workers}
+        return not running and is_whole and overview["slots-available"] == overview["slots-total"] == slots

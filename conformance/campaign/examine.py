@@ -10,12 +10,14 @@ deadline.
 from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
+from conformance.campaign.artifacts import Artifacts, is_failure
 from conformance.campaign.batch_runner import answers
 from conformance.campaign.events import STALLED, Examined, FailureRate, Judged, Outcome
 from conformance.campaign.judging import RunVerdict, judge_sinks, outcome
 from conformance.campaign.merge import merge
 from conformance.campaign.plan import Planned, request_of
 from conformance.case import Case
+from conformance.codec import digest
 from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, Malformed
 from conformance.observation import Observations
@@ -35,13 +37,16 @@ class Bench:
     engine: Stdio
     description: Description
     deadline: float
+    artifacts: Artifacts
 
     def run(self, request: RunRequest) -> tuple[Outcome, RunVerdict, Observations | None]:
         """Run a request and judge the run."""
         (answer,) = answers(self.engine, self.description, [self.description.suited(request)])
         if isinstance(answer, EngineFailed):
             return "error", RunVerdict("inconclusive", str(answer)), None
-        return *outcome(request.case, answer), answer
+        kind, verdict = outcome(request.case, answer)
+        self.artifacts.hold(digest(request.case), failed=is_failure(kind, answer))
+        return kind, verdict, answer
 
 
 def is_unsafe(verdict: RunVerdict) -> bool:

@@ -32,6 +32,7 @@ def decode_observations(value: object) -> Observations:
     optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped", "in_flight")
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
     del fields["format"]
+    fields["case_digest"] = fields.pop("case")
     with inside("engine"):
         fields["engine"] = EngineInfo(
             **fields_of(fields.get("engine", {}), required=(), optional=("name", "version", "settings"))
@@ -67,7 +68,7 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
     """Encode observations as JSON."""
     encoded = {
         "format": OBSERVATIONS_FORMAT,
-        "case": seen.case,
+        "case": seen.case_digest,
         "engine": attrs.asdict(seen.engine),
         "epochs": seen.epochs,
         "atomic": seen.atomic,

@@ -7,7 +7,7 @@ from attrs import define, field
 from conformance.errors import OutOfBudget
 
 CLOCK_INTERVAL = 1024
-"""The clock is read once in so many steps."""
+"""The number of steps between two readings of the clock."""
 
 
 @define

@@ -25,7 +25,7 @@ from conformance.judge.verdict import QUOTED, Diagnosis, Finding
 from conformance.programs import Count, Digest, Event, Program, Sum
 
 MOST_CHOICES = 6
-"""Up to so many events taken early, every choice of them is tried by itself; more are searched for in one go."""
+"""The largest number of early events for which each choice is tried by itself; more are searched for in one go."""
 
 STEPS, MORE_STEPS = 2_000, 50_000
 """The search's budget: for one such choice, and for the search in one go."""

@@ -150,7 +150,7 @@ def _source_findings(case: Case, seen: Observations) -> Iterator[Finding]:
     """
     Find the sources that do not show the recorded input.
 
-    Its epochs, that is, or, with epochs of the engine's own, its first events.
+    A source shows the epochs of the input or, with epochs of the engine's own, its first events.
     """
     for source in case.graph.sources:
         for index, observation in enumerate(seen.observations):

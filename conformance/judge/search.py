@@ -110,16 +110,16 @@ class Search:
         stack = [start]
         while stack:
             node = stack.pop()
-            task = self._next(node)
-            if task is None:
+            number = self._next(node)
+            if number is None:
                 if node.states not in ends:
                     ends.add(node.states)
                     yield JointOrdering(self._orders(reached_by, node), node.states)
                 continue
-            for port, after in self._moves(node, task):
+            for port, after in self._moves(node, number):
                 self.budget.spend()
                 if after not in reached_by:
-                    reached_by[after] = (node, task, port)
+                    reached_by[after] = (node, number, port)
                     stack.append(after)
 
     def _next(self, node: _Node) -> int | None:

@@ -33,7 +33,7 @@ def write(folder: Path, case: Case, seen: Observations) -> tuple[Path, Path]:
     write_table(folder / INPUTS.name, table(recorded, kind_of(recorded)).drop_columns(["observation"]))
     write_table(folder / SEEN.name, table(observed, kind_of(observed)))
     contents = {source: [content(events) for events in case.inputs[source]] for source in case.graph.sources}
-    seen = evolve(seen, case=digest(case, contents))
+    seen = evolve(seen, case_digest=digest(case, contents))
     return write_json_files(folder, encode_case_beside(case, INPUTS), encode_observations_beside(seen, SEEN))
 
 

@@ -109,7 +109,7 @@ def test_a_python_engine_answers_the_same_behind_the_protocol():
     seen = list(engine.run([RunRequest(case) for case in cases]))
     engine.stop()
     assert described.info.name == "reference"
-    assert [each.case for each in seen] == [digest(case) for case in cases]
+    assert [each.case_digest for each in seen] == [digest(case) for case in cases]
     for case, each in zip(cases, seen, strict=True):
         assert isinstance(judge(case, each), Conforms)
         assert [fired.failure for fired in each.fired] == list(range(len(case.failures)))

@@ -1,4 +1,4 @@
-"""The real Flink, in containers. Without Docker or the image these tests are skipped, and say what is missing."""
+"""A real Flink, in containers. Without Docker or the image these tests are skipped, with the reason."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from conformance.engine import RunRequest
 from conformance.errors import EngineUnavailable
 from conformance.generators import corpus
 from conformance.judge import Budget, Conforms, judge
-from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
+from tests.flink.fault_cases import CASE, EVIDENCE, killing, observe, run_script, running
 
 pytestmark = pytest.mark.containers
 
@@ -28,9 +28,9 @@ pytestmark = pytest.mark.containers
 def docker():
     try:
         image.check()
-    except EngineUnavailable as why:
-        pytest.skip(str(why))
-    from conformance.adapters.flink.containers import docker_client  # noqa: PLC0415 - it was there to be found
+    except EngineUnavailable as error:
+        pytest.skip(str(error))
+    from conformance.adapters.flink.containers import docker_client  # noqa: PLC0415 - it needs the docker package
 
     return docker_client()
 
@@ -49,15 +49,15 @@ def networks_of(docker, owner):
     return docker.networks.list(filters={"label": f"conformance.owner={owner}"})
 
 
-def test_containers_have_no_rights_and_see_nothing_but_the_engines_folder(flink, docker):
+def test_containers_are_unprivileged_and_see_only_the_engines_folder(flink, docker):
     _, description = flink
     assert description.capabilities.failures == {"crash", "restart", "kill", "partition"}
     found = containers_of(docker, orphans.owner())
     assert len(found) == 4
     published = []
     for container in found:
-        told, host = container.attrs, container.attrs["HostConfig"]
-        assert told["Config"]["User"].split(":")[0] != "0"
+        attrs, host = container.attrs, container.attrs["HostConfig"]
+        assert attrs["Config"]["User"].split(":")[0] != "0"
         assert host["CapDrop"] == ["ALL"]
         assert not host["CapAdd"]
         assert not host["Privileged"]
@@ -65,14 +65,14 @@ def test_containers_have_no_rights_and_see_nothing_but_the_engines_folder(flink,
         assert "no-new-privileges" in host["SecurityOpt"]
         assert 0 < host["Memory"] <= 2 * 2**30
         assert host["PidsLimit"] > 0
-        (mounted,) = [mount for mount in told["Mounts"] if mount["Type"] != "tmpfs"]
+        (mounted,) = [mount for mount in attrs["Mounts"] if mount["Type"] != "tmpfs"]
         assert mounted["Source"] == mounted["Destination"]
         assert Path(mounted["Source"]).name.startswith("flink-")
         published += [each for bound in (host["PortBindings"] or {}).values() for each in bound]
     assert [each["HostIp"] for each in published] == ["127.0.0.1"]
 
 
-def test_the_networks_are_their_own_and_workers_are_on_one_that_leads_nowhere(flink, docker):  # noqa: ARG001
+def test_only_the_coordinator_is_on_a_network_that_is_not_internal(flink, docker):  # noqa: ARG001
     networks = {network.name: network for network in networks_of(docker, orphans.owner())}
     assert sorted(network.attrs["Internal"] for network in networks.values()) == [False, True]
     for container in containers_of(docker, orphans.owner()):
@@ -96,22 +96,24 @@ def test_cases_without_kills_conform(flink):
     ("target", "phase"),
     [*(("worker", phase) for phase in PHASES), ("coordinator", "processing"), ("coordinator", "commit")],
 )
-def test_workers_and_the_coordinator_are_killed(flink, target, phase):
+def test_workers_and_the_coordinator_are_killed_in_a_phase(flink, target, phase):
     engine, _ = flink
-    told = seen_of(engine, failing(target, phase)).fired[-1].evidence
-    how = rf"SIGKILL of {target}-\d+ \(container [0-9a-f]+\)(, with(out)? a standby,)? when {EVIDENCE[phase]}"
-    assert re.fullmatch(how, told), told
+    evidence = observe(engine, killing(target, phase)).fired[-1].evidence
+    expected = rf"SIGKILL of {target}-\d+ \(container [0-9a-f]+\)(, with(out)? a standby,)? when {EVIDENCE[phase]}"
+    assert re.fullmatch(expected, evidence), evidence
 
 
 @pytest.mark.parametrize("seconds", [1, 5])
-def test_a_worker_is_cut_off_its_network_and_joins_it_again(flink, seconds):
+def test_a_worker_is_partitioned_and_reconnected(flink, seconds):
     engine, _ = flink
-    told = seen_of(engine, evolve(CASE, failures=(Partition("worker", 2, seconds),))).fired[-1].evidence
-    cut = rf"worker-\d+ \(container [0-9a-f]+\) was cut off its network for {seconds} s when {EVIDENCE['processing']}"
-    assert re.fullmatch(cut, told), told
+    evidence = observe(engine, evolve(CASE, failures=(Partition("worker", 2, seconds),))).fired[-1].evidence
+    expected = (
+        rf"worker-\d+ \(container [0-9a-f]+\) was cut off its network for {seconds} s when {EVIDENCE['processing']}"
+    )
+    assert re.fullmatch(expected, evidence), evidence
 
 
-SUITE = """
+SCRIPT = """
 import sys
 from conformance.adapters.subprocess_engine import SubprocessEngine
 engine = SubprocessEngine("flink:containers")
@@ -127,8 +129,8 @@ finally:
 """
 
 
-def left(docker, owner, tmp_path):
-    """Containers, networks, volumes, temporary folders."""
+def orphan_counts(docker, owner, tmp_path):
+    """Count containers, networks, volumes and temporary folders."""
     return (
         len(containers_of(docker, owner)),
         len(networks_of(docker, owner)),
@@ -137,36 +139,36 @@ def left(docker, owner, tmp_path):
     )
 
 
-@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_of_a_run_that_is_interrupted_or_killed(docker, tmp_path, way):
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_or_killed_run_leaves_no_orphans(docker, tmp_path, signal_number):
     volumes = len(docker.volumes.list())
-    with suite_in(tmp_path, SUITE) as suite:
+    with run_script(tmp_path, SCRIPT) as process:
         (folder,) = tmp_path.glob("conformance-*/")
         owner = (folder / ".owner").read_text()
-        assert left(docker, owner, tmp_path) == (4, 2, volumes, 1)
-        suite.send_signal(way)
-    # The supervisor goes on for as long as it takes.
-    until = time.monotonic() + 60
-    while left(docker, owner, tmp_path) != (0, 0, volumes, 0) and time.monotonic() < until:
+        assert orphan_counts(docker, owner, tmp_path) == (4, 2, volumes, 1)
+        process.send_signal(signal_number)
+    # The supervisor outlives the run.
+    deadline = time.monotonic() + 60
+    while orphan_counts(docker, owner, tmp_path) != (0, 0, volumes, 0) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert left(docker, owner, tmp_path) == (0, 0, volumes, 0)
+    assert orphan_counts(docker, owner, tmp_path) == (0, 0, volumes, 0)
 
 
-def test_what_is_left_when_even_the_guard_is_killed_the_next_run_removes(docker, tmp_path, monkeypatch):
+def test_the_next_run_removes_the_orphans_of_a_killed_supervisor(docker, tmp_path, monkeypatch):
     volumes = len(docker.volumes.list())
-    with suite_in(tmp_path, SUITE) as suite:
+    with run_script(tmp_path, SCRIPT) as process:
         (folder,) = tmp_path.glob("conformance-*/")
         owner = (folder / ".owner").read_text()
         supervisor = int(owner.split("/")[1])
         assert identity(supervisor) == owner
         os.kill(supervisor, signal.SIGKILL)
-        suite.kill()
-    assert left(docker, owner, tmp_path)[3] == 1
+        process.kill()
+    assert orphan_counts(docker, owner, tmp_path)[3] == 1
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     engine = SubprocessEngine("flink:containers")
     engine.start()
     try:
-        assert left(docker, owner, tmp_path)[:3] == (0, 0, volumes)
+        assert orphan_counts(docker, owner, tmp_path)[:3] == (0, 0, volumes)
         assert not folder.exists()
     finally:
         engine.stop()

@@ -1,60 +1,78 @@
-"""A case that runs: who is to be restored."""
+"""Cases that run: which operators are to be restored, and when sources may play ahead."""
 
 import pytest
+from attrs import evolve
 
-from conformance.adapters.flink.control import Desk, Progress
+from conformance.adapters.flink.case_run import CaseRun, CaseRuns
+from conformance.adapters.flink.control import ControlChannel
+from conformance.adapters.flink.deployment import deploy
+from conformance.adapters.flink.progress import Progress
+from conformance.adapters.flink.setup import FlinkSetup
 from conformance.branches import split
+from conformance.case import Crash, Restart
 from conformance.engine import RunRequest
 from conformance.generators import corpus
 
-pytestmark = pytest.mark.flink
+CASE = evolve(corpus()["paper-observed-execution"], failures=(), holds=())
+FAILED_AT = 100.0
 
-STRUCK = 100.0
 
-
-@pytest.fixture
-def ran(tmp_path):
-    """A case whose task `first` failed at that moment."""
-    from conformance.adapters.flink.case_run import Ran  # noqa: PLC0415
-    from conformance.adapters.flink.job import placed  # noqa: PLC0415 - only here is Flink there for sure
-
-    desk, job = Desk(str(tmp_path), 0), RunRequest(corpus()["paper-observed-execution"])
-    ran = Ran(job, placed(desk, job, {}, parallel=False), Progress(desk), gets_ahead=True)
-    ran.progress.opened = dict.fromkeys(("first", "second", "third"), STRUCK - 1)
-    ran.fails(STRUCK, ["first"])
-    return ran
+def case_run(tmp_path, number=0, *failures):
+    channel, request = ControlChannel(str(tmp_path), number), RunRequest(evolve(CASE, failures=failures))
+    return CaseRun(number, request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
 
 
 @pytest.fixture
-def at(monkeypatch):
-    """What time it is."""
+def failed(tmp_path):
+    """A case whose task `first` has failed."""
+    run = case_run(tmp_path)
+    run.progress.opened_at = dict.fromkeys(("first", "second", "third"), FAILED_AT - 1)
+    run.record_failure(FAILED_AT, ["first"])
+    return run
+
+
+@pytest.fixture
+def set_time(monkeypatch):
     return lambda now: monkeypatch.setattr("conformance.adapters.flink.case_run.time", lambda: now)
 
 
-def test_who_was_there_when_something_failed_is_restored_with_it(ran, at):
-    at(STRUCK)
-    assert ran.is_to_be_restored("third", STRUCK - 0.5)
+def test_an_operator_that_opened_before_the_failure_is_to_be_restored(failed, set_time):
+    set_time(FAILED_AT)
+    assert failed.is_to_be_restored("third", FAILED_AT - 0.5)
 
 
-def test_so_is_one_that_began_late_and_went_on_in_the_attempt_that_had_failed_already(ran, at):
-    ran.progress.opened["third"] = STRUCK + 0.01
-    at(STRUCK + 0.1)
-    assert not ran.is_to_be_restored("third", STRUCK + 0.02), "it may be one of the next attempt, which is beginning"
-    at(STRUCK + 0.5)
-    assert ran.is_to_be_restored("third", STRUCK + 0.02)
+def test_an_operator_that_opened_late_in_a_failed_attempt_is_restored(failed, set_time):
+    failed.progress.opened_at["third"] = FAILED_AT + 0.01
+    set_time(FAILED_AT + 0.1)
+    assert not failed.is_to_be_restored("third", FAILED_AT + 0.02), "it may belong to the next attempt"
+    set_time(FAILED_AT + 0.5)
+    assert failed.is_to_be_restored("third", FAILED_AT + 0.02)
 
 
-def test_who_stands_still_in_the_next_attempt_is_not_disturbed(ran, at):
-    ran.progress.opened |= {"first": STRUCK + 0.2, "third": STRUCK + 0.1}
-    at(STRUCK + 5)
-    assert not ran.is_to_be_restored("third", STRUCK + 0.3)
+def test_an_operator_of_the_next_attempt_is_not_to_be_restored(failed, set_time):
+    failed.progress.opened_at |= {"first": FAILED_AT + 0.2, "third": FAILED_AT + 0.1}
+    set_time(FAILED_AT + 5)
+    assert not failed.is_to_be_restored("third", FAILED_AT + 0.3)
 
 
-def test_branches_of_a_keyed_sum_stand_still_together_as_they_may_be_in_one_subtask(tmp_path):
-    from conformance.adapters.flink.job import placed  # noqa: PLC0415
+def test_a_case_alone_plays_ahead_unless_a_restart_is_due(tmp_path):
+    for failures, allowed in [((), True), ((Crash("first", 1, 0),), True), ((Restart(1),), False)]:
+        run = case_run(tmp_path, 0, *failures)
+        assert CaseRuns((run,), FlinkSetup()).may_play_ahead(run, 1) == allowed
+        assert not CaseRuns((run,), FlinkSetup(epochs="own")).may_play_ahead(run, 1)
 
-    job = RunRequest(split(corpus()["keyed-state-partly-restored"]))
-    desk = Desk(str(tmp_path), 0)
-    spread = placed(desk, job, {}, parallel=True)
-    assert spread.with_company(["keys-2"]) == {"keys-0", "keys-1", "keys-2"}
-    assert placed(desk, job, {}, parallel=False).with_company(["keys-2"]) == {"keys-2"}
+
+def test_a_case_in_a_shared_job_plays_ahead_only_if_no_crash_is_due(tmp_path):
+    calm, crashing = case_run(tmp_path, 0), case_run(tmp_path, 1, Crash("first", 2, 0))
+    cases = CaseRuns((calm, crashing), FlinkSetup())
+    assert cases.may_play_ahead(calm, 1)
+    assert not cases.may_play_ahead(crashing, 1), "it would crash in the next epoch"
+    assert not cases.may_play_ahead(calm, 2)
+
+
+def test_branches_that_may_share_a_subtask_wait_together(tmp_path):
+    request = RunRequest(split(corpus()["keyed-state-partly-restored"]))
+    channel = ControlChannel(str(tmp_path), 0)
+    parallel, single = (deploy(channel, request, {}, parallel=several) for several in (True, False))
+    assert parallel.with_branches(["keys-2"]) == {"keys-0", "keys-1", "keys-2"}
+    assert single.with_branches(["keys-2"]) == {"keys-2"}

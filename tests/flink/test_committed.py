@@ -1,23 +1,23 @@
-"""What is committed, and with which checkpoint."""
+"""Committed output, and the checkpoint that each file of it belongs to."""
 
 import json
 
 import pytest
 
-from conformance.adapters.flink.committed import Committed
+from conformance.adapters.flink.committed import CommittedOutput
 
 
 @pytest.fixture
 def committed(tmp_path):
-    return Committed(tmp_path, ["job"])
+    return CommittedOutput(tmp_path, ["job"])
 
 
-def part(number):
+def sink_file(number):
     return f"part-0000000{number}-1111-2222-3333-444444444444-0"
 
 
 def checkpoint(committed, number, *named, job="job"):
-    """A checkpoint is complete that names these files, among other things."""
+    """Complete a checkpoint that names these files, among other things."""
     folder = committed.folder / "checkpoints" / job / f"chk-{number}"
     folder.mkdir(parents=True)
     paths = [f"{committed.folder}/sinks/0/{stream}/{name}".encode() for stream, name in named]
@@ -32,69 +32,69 @@ def commit(committed, stream, name, epoch, *events):
 
 
 def shown(committed, case, tap, stream, ends, *, last):
-    committed.look()
+    committed.update()
     return committed.epochs(case, tap, stream, ends, last=last)
 
 
-def test_an_epoch_is_shown_when_its_files_are_and_not_before(committed):
-    checkpoint(committed, 1, ("s", part(1)))
+def test_an_epoch_is_shown_when_all_its_files_are_visible(committed):
+    checkpoint(committed, 1, ("s", sink_file(1)))
     assert shown(committed, 0, "s", "s", [(0, 1)], last=False) == ()
-    commit(committed, "s", part(1), 1, 5, "a, b]")
+    commit(committed, "s", sink_file(1), 1, 5, "a, b]")
     assert shown(committed, 0, "s", "s", [(0, 1)], last=False) == ((5, "a, b]"),)
 
 
 def test_a_file_belongs_to_the_first_checkpoint_that_names_it(committed):
-    checkpoint(committed, 1, ("s", part(1)))
-    checkpoint(committed, 2, ("s", part(1)), ("s", part(2)))
-    commit(committed, "s", part(1), 1, 1)
-    commit(committed, "s", part(2), 2, 2)
+    checkpoint(committed, 1, ("s", sink_file(1)))
+    checkpoint(committed, 2, ("s", sink_file(1)), ("s", sink_file(2)))
+    commit(committed, "s", sink_file(1), 1, 1)
+    commit(committed, "s", sink_file(2), 2, 2)
     assert shown(committed, 0, "s", "s", [(0, 1), (0, 2)], last=True) == ((1,), (2,))
 
 
-def test_the_epoch_that_an_event_says_it_is_of_does_not_matter(committed):
-    checkpoint(committed, 1, ("s", part(1)))
-    commit(committed, "s", part(1), 2, 7)
+def test_checkpoints_and_not_events_decide_the_epoch(committed):
+    checkpoint(committed, 1, ("s", sink_file(1)))
+    commit(committed, "s", sink_file(1), 2, 7)
     assert shown(committed, 0, "s", "s", [(0, 1)], last=True) == ((7,),)
 
 
-def test_a_checkpoint_that_ends_no_epoch_is_part_of_the_next_that_does(committed):
+def test_a_checkpoint_that_ends_no_epoch_belongs_to_the_next_one_that_does(committed):
     for number in (1, 2):
-        checkpoint(committed, number, ("s", part(number)))
-        commit(committed, "s", part(number), 1, number)
+        checkpoint(committed, number, ("s", sink_file(number)))
+        commit(committed, "s", sink_file(number), 1, number)
     assert shown(committed, 0, "s", "s", [(0, 2)], last=True) == ((1, 2),)
 
 
-def test_what_no_checkpoint_knows_of_is_shown_all_the_same(committed):
-    checkpoint(committed, 1, ("s", part(1)))
-    commit(committed, "s", part(1), 1, 1)
-    commit(committed, "s", part(2), 2, 9)
+def test_a_file_that_no_checkpoint_names_is_shown_behind_all_epochs(committed):
+    checkpoint(committed, 1, ("s", sink_file(1)))
+    commit(committed, "s", sink_file(1), 1, 1)
+    commit(committed, "s", sink_file(2), 2, 9)
     assert shown(committed, 0, "s", "s", [(0, 1)], last=False) == ((1,), (9,))
 
 
-def test_what_comes_behind_the_last_epoch_is_shown_at_the_end(committed):
-    checkpoint(committed, 1, ("s", part(1)))
-    checkpoint(committed, 2, ("s", part(2)))
-    commit(committed, "s", part(1), 1, 1)
-    commit(committed, "s", part(2), 1, 1)
+def test_output_behind_the_last_epoch_is_shown_in_the_last_observation(committed):
+    checkpoint(committed, 1, ("s", sink_file(1)))
+    checkpoint(committed, 2, ("s", sink_file(2)))
+    commit(committed, "s", sink_file(1), 1, 1)
+    commit(committed, "s", sink_file(2), 1, 1)
     assert shown(committed, 0, "s", "s", [(0, 1)], last=False) == ((1,),)
     assert shown(committed, 0, "s", "s", [(0, 1)], last=True) == ((1,), (1,))
 
 
-def test_jobs_that_follow_each_other_come_in_their_order(committed):
-    checkpoint(committed, 7, ("s", part(1)))
+def test_checkpoints_of_successive_jobs_are_in_order(committed):
+    checkpoint(committed, 7, ("s", sink_file(1)))
     committed.jobs.append("next")
-    checkpoint(committed, 3, ("s", part(2)), job="next")
-    commit(committed, "s", part(1), 1, 1)
-    commit(committed, "s", part(2), 2, 2)
-    committed.look()
+    checkpoint(committed, 3, ("s", sink_file(2)), job="next")
+    commit(committed, "s", sink_file(1), 1, 1)
+    commit(committed, "s", sink_file(2), 2, 2)
+    committed.update()
     assert committed.ends(0) == [(0, 7), (1, 3)]
     assert shown(committed, 0, "s", "s", committed.ends(0), last=True) == ((1,), (2,))
 
 
-def test_the_last_border_says_that_a_stream_is_whole(committed):
-    checkpoint(committed, 1, ("s", part(1)))
-    committed.look()
+def test_the_last_border_shows_that_a_stream_is_complete(committed):
+    checkpoint(committed, 1, ("s", sink_file(1)))
+    committed.update()
     assert not committed.shows_border(0, "s", "s", 1)
-    commit(committed, "s", part(1), 1)
+    commit(committed, "s", sink_file(1), 1)
     assert committed.shows_border(0, "s", "s", 1)
     assert not committed.shows_border(0, "s", "s", 2)

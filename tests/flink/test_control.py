@@ -1,91 +1,115 @@
-"""What operators and whoever drives them leave for each other."""
+"""The control channel between operators and driver, and the progress that the driver reads off it."""
 
 from concurrent.futures import ThreadPoolExecutor
 
-from conformance.adapters.flink.control import SLOWLY, Desk, Progress
+import pytest
+
+from conformance.adapters.flink.control import ControlChannel
+from conformance.adapters.flink.messages import (
+    AttemptOpened,
+    BorderPassed,
+    DelayRestore,
+    Gate,
+    GateReached,
+    PlayEpoch,
+    ReleaseGate,
+)
+from conformance.adapters.flink.progress import Progress
 
 
-def desk(tmp_path, case=0):
-    made = Desk(str(tmp_path), case)
-    made.prepare()
-    return made
+def open_channel(tmp_path, case=0):
+    channel = ControlChannel(str(tmp_path), case)
+    channel.prepare()
+    return channel
 
 
-def test_what_an_operator_did_before_it_was_opened_again_no_longer_counts(tmp_path):
-    here = desk(tmp_path)
-    progress = Progress(here)
-    here.note("open", "t", "first")
-    here.note("border", "t", "first", 2)
-    progress.look()
+@pytest.fixture
+def channel(tmp_path):
+    return open_channel(tmp_path)
+
+
+@pytest.fixture
+def progress(channel):
+    return Progress(channel)
+
+
+def test_a_new_attempt_of_an_operator_starts_without_progress(channel, progress):
+    channel.report(AttemptOpened("t", "first"))
+    channel.report(BorderPassed("t", "first", 2))
+    progress.update()
     assert progress.passed == {"t": 2}
-    here.note("begins", "t", "first", 3)
-    here.note("open", "t", "second")
-    here.note("border", "t", "first", 3)
-    progress.look()
+    channel.report(GateReached("t", "first", Gate.EPOCH_START, 3))
+    channel.report(AttemptOpened("t", "second"))
+    channel.report(BorderPassed("t", "first", 3))
+    progress.update()
     assert progress.passed == {}
     assert progress.waiting == {}
-    assert progress.me == {"t": "second"}
+    assert progress.attempts == {"t": "second"}
 
 
-def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path):
-    here = desk(tmp_path)
-    here.note("open", "t", "me")
-    notes, after = here.notes(0)
-    with (tmp_path / "notes" / "0-all").open("a") as file:
-        file.write("border t me")
-    assert here.notes(after) == ([], after)
-    with (tmp_path / "notes" / "0-all").open("a") as file:
-        file.write(" 1 0.5\n")
-    assert [(note.what, note.epoch) for note in notes + here.notes(after)[0]] == [("open", 0), ("border", 1)]
+def test_a_line_is_read_when_it_is_complete(channel, tmp_path):
+    channel.report(AttemptOpened("t", "a"))
+    reports, offset = channel.reports(0)
+    with (tmp_path / "control" / "0" / "status").open("a") as file:
+        file.write("0.5 border-passed t")
+    assert channel.reports(offset) == ([], offset)
+    with (tmp_path / "control" / "0" / "status").open("a") as file:
+        file.write(" a 1\n")
+    reports += channel.reports(offset)[0]
+    assert [report.message for report in reports] == [AttemptOpened("t", "a"), BorderPassed("t", "a", 1)]
 
 
-def test_who_waits_is_let_go_by_name(tmp_path):
-    here = desk(tmp_path)
-    progress = Progress(here)
-    here.note("open", "t", "me")
-    here.note("borders", "t", "me", 1)
-    progress.look()
-    assert not here.is_marked("borders-me-1")
-    progress.let("t", "borders")
-    assert here.is_marked("borders-me-1")
-    assert not desk(tmp_path, case=1).is_marked("borders-me-1")
+def test_commands_are_signalled_and_revoked_for_one_case(channel, tmp_path):
+    other = open_channel(tmp_path, case=1)
+    assert not channel.is_signalled(PlayEpoch(1))
+    channel.signal(PlayEpoch(1))
+    assert channel.is_signalled(PlayEpoch(1))
+    assert not channel.is_signalled(PlayEpoch(2))
+    assert not other.is_signalled(PlayEpoch(1))
+    channel.revoke(PlayEpoch(1))
+    channel.revoke(PlayEpoch(1))
+    assert not channel.is_signalled(PlayEpoch(1))
 
 
-def test_a_failure_strikes_once_however_many_try(tmp_path):
-    here = desk(tmp_path)
-    assert not here.has_struck(0)
+def test_a_gate_is_released_for_the_attempt_that_waits(channel, progress):
+    channel.report(AttemptOpened("t", "a"))
+    channel.report(GateReached("t", "a", Gate.BORDER, 1))
+    progress.update()
+    progress.release_gate("t", Gate.BORDER)
+    assert channel.is_signalled(ReleaseGate("a", Gate.BORDER, 1))
+    assert progress.waiting == {}
+
+
+def test_evidence_of_a_failure_is_recorded_once(channel):
+    assert not channel.evidence.has(0)
     with ThreadPoolExecutor(8) as threads:
-        struck = list(threads.map(lambda number: here.strike(0, f"try {number}"), range(50)))
-    assert sum(struck) == 1
-    _, evidence = here.struck(0)
-    assert evidence == f"try {struck.index(True)}"
+        recorded = list(threads.map(lambda number: channel.evidence.record(0, f"try {number}"), range(50)))
+    assert sum(recorded) == 1
+    assert channel.evidence.read(0).description == f"try {recorded.index(True)}"
 
 
-def test_an_operator_that_is_to_take_its_time_says_so_and_begins_when_it_need_not_any_more(tmp_path):
-    here = desk(tmp_path)
-    progress = Progress(here)
-    here.mark(SLOWLY)
+def test_an_operator_opens_when_restores_are_not_delayed_any_more(channel, progress):
+    channel.signal(DelayRestore())
     with ThreadPoolExecutor(1) as thread:
-        opened = thread.submit(here.opened, "t")
+        opened = thread.submit(channel.open_attempt, "t")
         while not progress.opening:
-            progress.look()
+            progress.update()
         assert not opened.done()
-        assert progress.me == {}
-        here.unmark(SLOWLY)
-        me = opened.result()
-    progress.look()
+        assert progress.attempts == {}
+        channel.revoke(DelayRestore())
+        attempt = opened.result()
+    progress.update()
     assert progress.opening == {}
-    assert progress.me == {"t": me}
+    assert progress.attempts == {"t": attempt}
 
 
-def test_an_operator_stands_still_until_it_is_let_go(tmp_path):
-    here = desk(tmp_path)
-    progress = Progress(here)
+def test_an_operator_waits_at_a_gate_until_it_is_released(channel, progress):
     with ThreadPoolExecutor(1) as thread:
-        me = here.opened("t")
-        waits = thread.submit(here.wait, "brakes", "t", me, 3)
+        attempt = channel.open_attempt("t")
+        waits = thread.submit(channel.wait_at_gate, GateReached("t", attempt, Gate.CHECKPOINT, 3))
         while not progress.waiting:
-            progress.look()
-        assert progress.waiting["t", "brakes"][:2] == (me, 3)
-        progress.let("t", "brakes")
+            progress.update()
+        waiting = progress.waiting["t", Gate.CHECKPOINT]
+        assert (waiting.attempt, waiting.number) == (attempt, 3)
+        progress.release_all_gates()
         waits.result()

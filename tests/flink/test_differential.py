@@ -16,14 +16,14 @@ pytestmark = pytest.mark.flink
 NUMBER = 10
 
 
-def test_flink_and_spark_show_what_the_model_shows():
+def test_flink_and_spark_show_the_same_as_the_model():
     with ExitStack() as stack:
         engines = [SubprocessEngine(word) for word in ("reference", "flink", "spark")]
         for engine in engines:
             stack.callback(engine.stop)
         described = [engine.start() for engine in engines]
         common = described[1].capabilities.common(described[2].capabilities)
-        # With one input each, tasks leave an engine no choice; with more, whatever it chooses has to be explained.
+        # With one input each, tasks have one possible output; with more, the judge has to explain the engine's choices.
         chosen = [
             case
             for inputs in (1, 3)

@@ -1,4 +1,4 @@
-"""The real Flink, in a process of ours."""
+"""A real Flink, in a MiniCluster."""
 
 import tempfile
 import threading
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.flink
 
 @contextmanager
 def running(*settings):
-    """Flink in a process of its own, as always: there is one JVM that builds jobs in a process, and one only."""
+    """Start Flink in a process of its own, because a process has one JVM that builds jobs."""
     engine = SubprocessEngine(":".join(["flink", *filter(None, [",".join(settings)])]))
     try:
         yield engine, engine.start()
@@ -33,19 +33,19 @@ def running(*settings):
 
 @pytest.fixture(scope="module")
 def flink():
-    """A cluster that is warm, and what it can do."""
+    """A running engine and its description."""
     with running() as both:
         yield both
 
 
 def judged(engine, given_cases):
-    """What Flink let be seen of cases, judged; every failure has happened, and was looked at afterwards."""
-    jobs = [RunRequest(case, seconds=120) for case in given_cases]
-    for case, seen in zip(given_cases, engine.run(jobs), strict=True):
+    """Run cases, check that all failures have happened and were followed by an observation, and judge them."""
+    requests = [RunRequest(case, seconds=120) for case in given_cases]
+    for case, seen in zip(given_cases, engine.run(requests), strict=True):
         assert seen.end == "completed", (case, seen.message)
         assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), (case, seen.fired)
         for fired in seen.fired:
-            assert fired.before < len(seen.observations), "it is looked at after every failure"
+            assert fired.before < len(seen.observations), "no observation follows a failure"
         yield case, judge(case, seen, Budget(steps=150_000)), seen
 
 
@@ -57,7 +57,7 @@ def drawn(description, number, seed):
     return collect(cases(capabilities=description.capabilities), number=number, seed=seed)
 
 
-def test_the_corpus_conforms_and_all_its_failures_strike(flink):
+def test_the_corpus_conforms_and_all_its_failures_happen(flink):
     engine, description = flink
     found = list(judged(engine, supported(description, corpus().values())))
     assert len(found) >= 30
@@ -73,7 +73,7 @@ def test_generated_cases_conform(flink):
         assert isinstance(verdict, Conforms), (case, verdict)
 
 
-def test_crashes_follow_each_other_in_one_epoch_and_a_restart_comes_after_it(flink):
+def test_several_crashes_in_one_epoch_and_a_restart(flink):
     engine, _ = flink
     failures = (
         Crash("first", 2, 1),
@@ -85,21 +85,21 @@ def test_crashes_follow_each_other_in_one_epoch_and_a_restart_comes_after_it(fli
     case = evolve(corpus()["paper-observed-execution"], failures=failures, holds=())
     ((_, verdict, seen),) = judged(engine, [case])
     assert isinstance(verdict, Conforms), verdict
-    told = [fired.evidence for fired in seen.fired]
-    assert "an exception in first in epoch 2, before event 1" in told[0]
-    assert "an exception in third in epoch 2, before its border" in told[1]
-    assert "stopped with a savepoint when epoch 2 was committed" in told[3]
+    evidence = [fired.evidence for fired in seen.fired]
+    assert "an exception in first in epoch 2, before event 1" in evidence[0]
+    assert "an exception in third in epoch 2, before its border" in evidence[1]
+    assert "stopped with a savepoint when epoch 2 was committed" in evidence[3]
 
 
 @pytest.mark.parametrize("name", ["misaligned-border-without-failure", "misaligned-border"])
-def test_at_least_once_is_convicted_every_time_by_cases_that_hold_a_task_back(name):
+def test_at_least_once_violates_cases_that_hold_a_task_back_every_time(name):
     with running("at-least-once") as (engine, _):
         for _, verdict, _ in judged(engine, [corpus()[name]] * 5):
             assert isinstance(verdict, Violates)
             assert verdict.findings[0].diagnosis == "misaligned"
 
 
-def test_at_least_once_counts_what_it_took_early_again_when_it_fails_in_the_next_epoch():
+def test_at_least_once_duplicates_early_events_after_a_failure():
     with running("at-least-once") as (engine, _):
         ((_, verdict, _),) = judged(engine, [corpus()["misaligned-border-counted-again"]])
         assert isinstance(verdict, Violates)
@@ -107,14 +107,14 @@ def test_at_least_once_counts_what_it_took_early_again_when_it_fails_in_the_next
         assert verdict.guarantee == "at-least-once"
 
 
-def test_at_least_once_is_convicted_within_50_generated_cases():
+def test_at_least_once_violates_one_of_50_generated_cases():
     with running("at-least-once") as (engine, description):
         given_cases = [evolve(case, name=str(number)) for number, case in enumerate(drawn(description, 50, seed=0))]
-        accused = [case.name for case, verdict, _ in judged(engine, given_cases) if isinstance(verdict, Violates)]
-        assert accused
+        violating = [case.name for case, verdict, _ in judged(engine, given_cases) if isinstance(verdict, Violates)]
+        assert violating
 
 
-def test_unaligned_checkpoints_conform_as_such_and_are_convicted_where_they_are_claimed_as_aligned():
+def test_unaligned_checkpoints_conform_unless_claimed_as_aligned():
     names = ("misaligned-border-without-failure", "misaligned-border", "unequal-diamond", "paper-alignment")
     given_cases = [corpus()[name] for name in names]
     with running("unaligned") as (engine, description):
@@ -123,9 +123,9 @@ def test_unaligned_checkpoints_conform_as_such_and_are_convicted_where_they_are_
         for case, verdict, _ in found:
             assert isinstance(verdict, Conforms), (case, verdict)
         assert any(seen.in_flight for _, _, seen in found), "nothing was in flight in any of them"
-        lies = [evolve(seen, snapshots="aligned") for _, _, seen in found[: len(names)]]
-        accused = [judge(case, lie) for case, lie in zip(given_cases, lies, strict=True)]
-        assert any(isinstance(verdict, Violates) for verdict in accused)
+        claims = [evolve(seen, snapshots="aligned") for _, _, seen in found[: len(names)]]
+        verdicts = [judge(case, claim) for case, claim in zip(given_cases, claims, strict=True)]
+        assert any(isinstance(verdict, Violates) for verdict in verdicts)
 
 
 @pytest.mark.parametrize("setting", ["rocksdb", "own-epochs", "parallel"])
@@ -133,13 +133,13 @@ def test_every_other_setting_conforms(setting):
     with running(setting) as (engine, description):
         given_cases = drawn(description, 16, seed=5)
         assert any(case.failures for case in given_cases)
-        jobs = [description.suited(RunRequest(case, seconds=120)) for case in given_cases]
-        for job, seen in zip(jobs, engine.run(jobs), strict=True):
+        requests = [description.suited(RunRequest(case, seconds=120)) for case in given_cases]
+        for request, seen in zip(requests, engine.run(requests), strict=True):
             assert seen.end == "completed", seen.message
-            assert isinstance(judge(job.case, seen, Budget(steps=150_000)), Conforms), job.case
+            assert isinstance(judge(request.case, seen, Budget(steps=150_000)), Conforms), request.case
 
 
-def test_keyed_sums_are_spread_over_subtasks_and_keys_move_when_it_is_restarted():
+def test_keys_move_between_subtasks_in_a_restart():
     case = split(evolve(corpus()["keyed-state-partly-restored"], failures=(Crash("keys", 2, 1), Restart(2))))
     with running("parallel") as (engine, description):
         assert description.capabilities.branches
@@ -148,20 +148,20 @@ def test_keyed_sums_are_spread_over_subtasks_and_keys_move_when_it_is_restarted(
         assert {"sums-0", "sums-1", "sums-2"} <= seen.observed
 
 
-def test_two_epochs_are_in_flight_in_at_least_half_of_the_cases_that_have_as_many(flink):
+def test_two_epochs_are_in_flight_in_half_of_the_cases_with_several(flink):
     engine, description = flink
     given_cases = [case for case in drawn(description, 40, seed=6) if case.epochs > 1]
     overlapped = [seen.overlapped for _, _, seen in judged(engine, given_cases)]
     assert sum(map(bool, overlapped)) >= len(given_cases) / 2
 
 
-def test_none_of_300_cases_with_failures_is_stuck_and_nothing_is_left_of_them(tmp_path, monkeypatch):
+def test_300_cases_with_failures_complete_and_leave_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    me = psutil.Process()
-    before = set(me.children(recursive=True)), threading.active_count()
+    this = psutil.Process()
+    before = set(this.children(recursive=True)), threading.active_count()
     with running() as (engine, description):
-        during = set(me.children(recursive=True))
+        during = set(this.children(recursive=True))
         (java,) = [process for process in during - before[0] if "java" in process.name()]
         given_cases = [case for case in drawn(description, 700, seed=8) if case.failures][:300]
         held = []
@@ -170,19 +170,19 @@ def test_none_of_300_cases_with_failures_is_stuck_and_nothing_is_left_of_them(tm
             assert len(found) == 100
             for case, verdict, _ in found:
                 assert not isinstance(verdict, Violates), (case, verdict)
-            held.append(at_rest(java, tmp_path))
+            held.append(held_resources(java, tmp_path))
         first, *others = held
         for each in others:
             assert each.threads <= first.threads + ROOM, held
             assert each.files <= first.files + ROOM, held
             assert each.folders == first.folders, held
-    assert (set(me.children(recursive=True)), threading.active_count()) == before
+    assert (set(this.children(recursive=True)), threading.active_count()) == before
     assert not any(process.is_running() for process in during - before[0])
     assert list(tmp_path.iterdir()) == []
 
 
 class Held(NamedTuple):
-    """What Flink's JVM has, and what is left of jobs in the folder that it works in."""
+    """Resources of Flink's JVM, and the folders of jobs."""
 
     threads: int
     files: int
@@ -190,11 +190,11 @@ class Held(NamedTuple):
 
 
 ROOM = 30
-"""Java keeps threads for later, and begins one more now and then; a leak of one a case would be 100 more each time."""
+"""Java keeps threads, and starts one more now and then. A leak of one thread a case would be 100 more each time."""
 
 
-def at_rest(java, folder):
-    """What is held once jobs have let go of what they had: the least of each that is seen within a while."""
+def held_resources(java, folder):
+    """Return the least of each resource within three seconds, in which jobs release theirs."""
     seen = []
     for _ in range(30):
         seen.append(Held(java.num_threads(), java.num_fds(), sorted(folder.glob("flink-*/jobs/*"))))

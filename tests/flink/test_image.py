@@ -1,4 +1,4 @@
-"""The image, where there is no Docker to build it with; and what is said then."""
+"""Errors about Docker and the image."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def no_docker(monkeypatch, tmp_path):
 
 @pytest.fixture
 def docker_says(monkeypatch, tmp_path):
-    """A `docker` that knows of certain images."""
+    """A `docker` that lists certain images."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
     def say(images, inspected="[]"):
@@ -25,7 +25,7 @@ def docker_says(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("no_docker")
-def test_without_docker_it_is_said_that_it_is_missing():
+def test_missing_docker_is_an_error():
     with pytest.raises(EngineUnavailable, match="needs Docker, and there is no `docker` on the PATH"):
         image.check()
     assert not image.is_there()
@@ -33,13 +33,13 @@ def test_without_docker_it_is_said_that_it_is_missing():
     assert Flink([]).places()["processes"] == ""
 
 
-def test_without_the_image_it_is_said_how_to_build_it(docker_says):
+def test_a_missing_image_is_an_error_with_the_command_that_builds_it(docker_says):
     docker_says("")
     with pytest.raises(EngineUnavailable, match=r"which is not there: build it with `conformance flink-image`"):
         image.check()
 
 
-def test_an_image_for_another_python_will_not_do(docker_says):
+def test_an_image_for_another_python_is_an_error(docker_says):
     docker_says("abc", '[{"Config": {"Labels": {"conformance.python": "3.9"}}}]')
     with pytest.raises(EngineUnavailable, match=rf"is for Python 3\.9, and we run on {image.PYTHON}"):
         image.check()
@@ -47,7 +47,7 @@ def test_an_image_for_another_python_will_not_do(docker_says):
     assert image.is_there()
 
 
-def test_a_docker_that_fails_is_quoted(docker_says, tmp_path):
+def test_an_error_of_docker_is_quoted(docker_says, tmp_path):
     docker_says("")
     (tmp_path / "docker").write_text("#!/bin/sh\necho 'cannot connect to the daemon' >&2\nexit 1\n")
     with pytest.raises(EngineUnavailable, match="`docker version` fails: cannot connect to the daemon"):

@@ -1,4 +1,4 @@
-"""Java's names."""
+"""The cache of Java's names."""
 
 import pytest
 
@@ -6,7 +6,7 @@ pytestmark = pytest.mark.flink
 
 
 class Jvm:
-    """Stands in for the connection to a JVM, in which there is one class; counts the questions."""
+    """A connection to a JVM that has one class; it counts the questions."""
 
     converters = ()
 
@@ -31,14 +31,14 @@ class Gateway:
         self.jvm = JVMView(jvm, "default", id="rj")
 
 
-def test_a_name_is_asked_for_once_and_means_the_same_ever_after():
+def test_a_name_is_asked_for_once():
     from py4j.java_gateway import JavaClass  # noqa: PLC0415
 
-    from conformance.adapters.flink.names import remember  # noqa: PLC0415
+    from conformance.adapters.flink.names import cache_names  # noqa: PLC0415
 
     asked = Jvm()
     gateway = Gateway(asked)
-    remember(gateway)
+    cache_names(gateway)
     first = gateway.jvm.org.example.Thing
     assert isinstance(first, JavaClass)
     assert asked.asked == ["org", "org.example", "org.example.Thing"]

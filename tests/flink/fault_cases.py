@@ -1,4 +1,4 @@
-"""What kills and partitions are to do, wherever Flink runs, and runs that are killed themselves."""
+"""Cases with kills, the evidence that is expected of each phase, and runs in a process that a test can kill."""
 
 import os
 import subprocess
@@ -32,14 +32,14 @@ def running(*settings):
         engine.stop()
 
 
-def failing(target, phase):
-    """A case in which somebody is killed."""
+def killing(target, phase):
+    """Return a case in which a node is killed in a phase."""
     before = [Crash("first", 2, 1)] if phase == "recovery" else []
     return evolve(CASE, failures=(*before, Kill(target, 2, phase)))
 
 
-def seen_of(engine, case, seed=0):
-    """What was seen of a case, which conforms, and whose failures have all struck."""
+def observe(engine, case, seed=0):
+    """Run a case, check that it conforms and that all its failures have happened, and return its observations."""
     (seen,) = engine.run([RunRequest(case, seconds=300, seed=seed)])
     assert seen.end == "completed", seen.message
     assert [fired.failure for fired in seen.fired] == list(range(len(case.failures))), seen.fired
@@ -49,8 +49,8 @@ def seen_of(engine, case, seed=0):
 
 
 @contextmanager
-def suite_in(tmp_path, script):
-    """A run in a process of its own, that says when it is ready."""
+def run_script(tmp_path, script):
+    """Run a script that prints when it is ready, in a process of its own."""
     with subprocess.Popen(
         [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{script}"],
         stdin=subprocess.PIPE,
@@ -58,6 +58,6 @@ def suite_in(tmp_path, script):
         stderr=subprocess.DEVNULL,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as suite:
-        assert suite.stdout.readline() == "ready\n"
-        yield suite
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield process
