@@ -18,8 +18,9 @@ from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, KEPT, LATEST, SEVERAL, Results, engines_in, point_latest, slug
-from conformance.campaign.session import CampaignConfig, begin_all, new_folder, resume_campaign
+from conformance.campaign.session import CampaignConfig, begin_all, new_folder
 from conformance.campaign.session import certify as certify_one
+from conformance.campaign.session import resume as resume_one
 from conformance.campaign.tally import EngineVerdict, Tally
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
@@ -32,7 +33,7 @@ from conformance.reports.folder import ReportFailure, finish, try_write_report
 from conformance.reports.summary import summarize
 from conformance.settings import read_settings
 
-PLACE = Path("build") / "conformance"
+RESULTS = Path("build") / "conformance"
 COMPARISON = "comparison.json"
 REFERENCE = "reference"
 SHOWN = 5
@@ -94,12 +95,12 @@ def _certify(
     top = _folder(names, out, resume=resume)
     if resume and not engines and (top / SEVERAL).is_file():
         names = list(engines_in(top))
-    folders = _resumed(top, engines) if resume else {}
+    folders = _find_campaigns(top, engines) if resume else {}
     if not folders:
-        folders, campaigns = _begin(top, names, _read_config(settings, asked), make_executor, keep)
+        folders, campaigns = _begin(top, names, _make_config(settings, asked), make_executor, keep)
     else:
         _refuse_changes(folders, asked)
-        campaigns = {name: resume_campaign(Results(folder), make_executor, keep) for name, folder in folders.items()}
+        campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
     try:
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
@@ -168,10 +169,10 @@ def _refuse_changes(folders: dict[str, Path], asked: dict[str, Any]) -> None:
                 )
 
 
-def _read_config(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
+def _make_config(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
     """Make the configuration from the command line, then the project's settings, then the defaults."""
-    always = {name: value for name, value in settings.items() if name in asked}
-    return CampaignConfig(**(always | {name: value for name, value in asked.items() if value is not None}))
+    from_settings = {name: value for name, value in settings.items() if name in asked}
+    return CampaignConfig(**(from_settings | {name: value for name, value in asked.items() if value is not None}))
 
 
 def _folder(names: Sequence[str], out: Path | None, *, resume: bool) -> Path:
@@ -179,21 +180,21 @@ def _folder(names: Sequence[str], out: Path | None, *, resume: bool) -> Path:
         return out
     if resume:
         # The folder itself, because the link may point elsewhere before the campaign ends.
-        latest = PLACE / LATEST
-        return PLACE / latest.readlink() if latest.is_symlink() else latest
-    return new_folder(PLACE, names)
+        latest = RESULTS / LATEST
+        return RESULTS / latest.readlink() if latest.is_symlink() else latest
+    return new_folder(RESULTS, names)
 
 
-def _resumed(top: Path, names: Sequence[str]) -> dict[str, Path]:
+def _find_campaigns(top: Path, names: Sequence[str]) -> dict[str, Path]:
     """Return the campaigns of a folder; empty if none began there and the engines to start with are known."""
     several = top / SEVERAL
     if several.is_file():
         begun = {name: top / slug(name) for name in engines_in(top)}
-        there = all(Results(folder).begun for folder in begun.values())
+        has_begun = all(Results(folder).begun for folder in begun.values())
     else:
-        there = Results(top).begun
-        begun = {_began(top).engine: top} if there else {}
-    if not there:
+        has_begun = Results(top).begun
+        begun = {_began(top).engine: top} if has_begun else {}
+    if not has_begun:
         if names or several.is_file():
             return {}
         raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to start one.")
@@ -238,7 +239,7 @@ def _begin(
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     begin_all(config, folders)
-    return folders, {name: resume_campaign(Results(folder), make_executor, keep) for name, folder in folders.items()}
+    return folders, {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
@@ -257,7 +258,7 @@ def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> 
                     tally.add(event)
                     if isinstance(event, Began):
                         display.begin(name, len(plan_of(event)))
-                        point_latest(top, within=PLACE)
+                        point_latest(top, within=RESULTS)
                     display.follow(event, tally)
                     if as_json:
                         click.echo(json.dumps(encode_event(event)))
@@ -280,8 +281,8 @@ def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: b
         return
     differing = [each for each in found if each.comparison == "differing"]
     say(
-        f"side by side: {len(found) - len(differing)} cases differ as they may, {len(differing)} because an engine is "
-        f"wrong; all of them: {top / COMPARISON}"
+        f"side by side: {len(found) - len(differing)} cases differ without a violation, {len(differing)} because an "
+        f"engine is wrong; all of them: {top / COMPARISON}"
     )
     for each in differing[:SHOWN]:
         say("\n".join(_side_by_side(each)))
