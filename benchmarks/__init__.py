@@ -1,1 +1,1 @@
-"""What the speed claims are measured with. Run them all with `tox -e benchmark`, or some by name."""
+"""Benchmarks behind the speed claims. Run all with `tox -e benchmark`, or some by name."""

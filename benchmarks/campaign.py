@@ -1,7 +1,7 @@
 """
-How much of a campaign's time is ours: the quick profile, on an engine that sleeps.
+The overhead of a campaign: the quick profile, on an engine that sleeps.
 
-The engine sums up how long it was at work; the rest of the wall time, from the command to the certificate, is ours.
+The engine records how long it is busy. The rest of the wall time, from the command to the certificate, is overhead.
 """
 
 import os
@@ -16,35 +16,35 @@ from conformance.engine import RunRequest
 from conformance.observation import Observations
 from conformance.reports.folder import finish
 
-PACES = {"as fast as Flink was (285 cases/min)": 60 / 285, "as fast as Spark was (720 cases/min)": 60 / 720}
+SPEEDS = {"as fast as Flink was (285 cases/min)": 60 / 285, "as fast as Spark was (720 cases/min)": 60 / 720}
 
 
 class Sleeping(Reference):
-    """The model, which sleeps before every answer, and notes how long it was at work."""
+    """The model, which sleeps before every answer, and records how long it was busy."""
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
         for request in requests:
             started = time.perf_counter()
             (seen,) = super().run([request])
             time.sleep(float(os.environ["SLEEP"]))
-            with Path(os.environ["AT_WORK"]).open("a", encoding="utf-8") as file:
+            with Path(os.environ["BUSY"]).open("a", encoding="utf-8") as file:
                 file.write(f"{time.perf_counter() - started}\n")
             yield seen
 
 
 def main() -> None:
-    """Print the share."""
-    for pace, seconds in PACES.items():
+    """Print the share of the overhead."""
+    for speed, seconds in SPEEDS.items():
         with TemporaryDirectory() as folder:
-            at_work = Path(folder, "at-work")
-            os.environ.update(SLEEP=str(seconds), AT_WORK=str(at_work))
+            busy_file = Path(folder, "busy")
+            os.environ.update(SLEEP=str(seconds), BUSY=str(busy_file))
             results = Path(folder, "results")
             started = time.perf_counter()
             events = sum(1 for _ in certify("python:benchmarks.campaign:Sleeping", CampaignConfig(), results))
             verdict = finish(results)["verdict"]
             wall = time.perf_counter() - started
-            busy = sum(map(float, at_work.read_text(encoding="utf-8").split()))
+            busy = sum(map(float, busy_file.read_text(encoding="utf-8").split()))
             print(
-                f"campaign, an engine {pace}: {events} events in {wall:.1f} s, {verdict}; "
-                f"ours: {wall - busy:.1f} s, {(wall - busy) / wall:.1%} (at most 10 %)"
+                f"campaign, an engine {speed}: {events} events in {wall:.1f} s, {verdict}; "
+                f"overhead: {wall - busy:.1f} s, {(wall - busy) / wall:.1%} (at most 10 %)"
             )

@@ -1,8 +1,9 @@
 """
-`check --on`: ten million observed rows on a driver with 4 GB, conforming and with one wrong row that must be named
-exactly; on one core and on two. (The environment variable EPOCHS makes it smaller than its thousand epochs.)
+`check --on`: ten million observed rows on a driver with 4 GB.
 
-Seconds depend on what else the machine does; the processor's seconds, of Spark and its Python workers together, hardly.
+They conform, or have one wrong row, which the verdict must name exactly. The check runs on one core and on two. (The
+environment variable EPOCHS sets another number of epochs than a thousand.) Wall time depends on other work on the
+machine; the CPU time of Spark and its Python workers together hardly does.
 """
 
 import os
@@ -23,16 +24,16 @@ from conformance.codec.datasets import encode_case_beside, encode_observations_b
 from conformance.judge import Conforms, Verdict, Violates
 from conformance.observation import Observation, Observations
 from conformance.pipeline import cluster
-from conformance.pipeline.check import read
-from conformance.pipeline.writer import INPUTS, SEEN, write_both, write_table
+from conformance.pipeline.check import read_request
+from conformance.pipeline.writer import INPUTS, SEEN, write_json_files, write_table
 from conformance.programs import Average, Digest, Distinct, KeyedSum, Map, P, Sum
 
 EPOCHS = int(os.environ.get("EPOCHS", "1000"))
 EARLIER = EPOCHS * 16 // 100
-"""What the first of the two observations shows."""
+"""The number of epochs in the first of the two observations."""
 
 EVENTS = {"ints": 1250, "left": 250, "right": 250}
-"""An epoch of each source."""
+"""The number of events in an epoch of each source."""
 
 GRAPH = Graph(
     tuple(EVENTS),
@@ -53,7 +54,7 @@ Streams = dict[str, list[list[int]]]
 
 
 def streams() -> Streams:
-    """What every stream carries, by folding each program over an order of its inputs."""
+    """Compute the content of every stream: each program applied to an order of its inputs."""
     random = Random(7)
     carried: Streams = {
         source: [[random.randrange(200_000) for _ in range(events)] for _ in range(EPOCHS)]
@@ -82,7 +83,7 @@ def _one_order(inputs: list[list[int]], random: Random) -> list[int]:
 
 
 def columns(epochs: list[list[int]]) -> tuple[Any, Any, Any]:
-    """Epoch, value and whether it is a border, of each row of a stream."""
+    """Return the epoch and value of each row of a stream, and whether it is a border."""
     sizes = np.array([len(events) + 1 for events in epochs])
     epoch = np.repeat(np.arange(1, len(epochs) + 1), sizes)
     value = np.concatenate([np.array([*events, 0], dtype=np.int64) for events in epochs])
@@ -92,7 +93,7 @@ def columns(epochs: list[list[int]]) -> tuple[Any, Any, Any]:
 
 
 def rows(shown: list[tuple[int, str, list[list[int]]]]) -> Any:
-    """The rows of these streams, each in an observation."""
+    """Return the rows of these streams, each in an observation."""
     import pyarrow as pa  # noqa: PLC0415
 
     tables = []
@@ -113,8 +114,8 @@ def rows(shown: list[tuple[int, str, list[list[int]]]]) -> Any:
     return pa.concat_tables(tables)
 
 
-def written(folder: Path, carried: Streams, wrong: tuple[str, int, int] | None) -> tuple[tuple[Path, Path], int]:
-    """Both files with their datasets, and how many rows were observed."""
+def write_files(folder: Path, carried: Streams, wrong: tuple[str, int, int] | None) -> tuple[tuple[Path, Path], int]:
+    """Write both files with their datasets; return also the number of observed rows."""
     folder.mkdir()
     inputs = {source: tuple(map(tuple, carried[source])) for source in GRAPH.sources}
     case = Case(GRAPH, inputs, name="ten million rows")
@@ -131,18 +132,18 @@ def written(folder: Path, carried: Streams, wrong: tuple[str, int, int] | None) 
     write_table(folder / SEEN.name, observed)
     key = digest(case, {source: [content(events) for events in inputs[source]] for source in GRAPH.sources})
     seen = Observations(key, (Observation(dict.fromkeys(GRAPH.streams, ())),) * 2)
-    files = write_both(folder, encode_case_beside(case, INPUTS), encode_observations_beside(seen, SEEN))
+    files = write_json_files(folder, encode_case_beside(case, INPUTS), encode_observations_beside(seen, SEEN))
     return files, observed.num_rows
 
 
-def conforms(verdict: Verdict) -> None:
-    """The right one."""
+def expect_conforms(verdict: Verdict) -> None:
+    """Check the verdict on the correct dataset."""
     assert isinstance(verdict, Conforms), verdict  # noqa: S101
     assert verdict.epochs == EPOCHS  # noqa: S101
 
 
-def named(verdict: Verdict) -> None:
-    """The one with a wrong row, and nothing else."""
+def expect_wrong_row(verdict: Verdict) -> None:
+    """Check that the verdict names the wrong row, and nothing else."""
     assert isinstance(verdict, Violates), verdict  # noqa: S101
     (finding,) = verdict.findings
     assert (finding.stream, finding.epoch, finding.position) == WRONG, finding  # noqa: S101
@@ -153,17 +154,17 @@ def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as scratch:
         carried = streams()
-        right, count = written(Path(scratch, "right"), carried, None)
-        wrong, _ = written(Path(scratch, "wrong"), carried, WRONG)
+        right, count = write_files(Path(scratch, "right"), carried, None)
+        wrong, _ = write_files(Path(scratch, "wrong"), carried, WRONG)
         del carried
         print(f"check --on: {count:,} observed rows, {len(GRAPH.tasks)} tasks, {EPOCHS:,} epochs, 4 GB for the driver")
         print("  master    dataset        seconds    rows/s   processor   JVM, at most   our process, at most")
-        questions: list[tuple[str, tuple[Path, Path], Callable[[Verdict], None]]] = [
-            ("conforming", right, conforms),
-            ("one wrong row", wrong, named),
+        checks: list[tuple[str, tuple[Path, Path], Callable[[Verdict], None]]] = [
+            ("conforming", right, expect_conforms),
+            ("one wrong row", wrong, expect_wrong_row),
         ]
         for master in ("local[1]", "local[2]"):
-            for name, files, expect in questions:
+            for name, files, expect in checks:
                 seconds, busy, jvm = _timed(master, files, expect)
                 own = getrusage(RUSAGE_SELF).ru_maxrss / 2**20
                 took = f"{seconds:7.1f} {count / seconds:9,.0f} {busy:9.1f} s"
@@ -171,20 +172,22 @@ def main() -> None:
 
 
 def _timed(master: str, files: tuple[Path, Path], expect: Callable[[Verdict], None]) -> tuple[float, float, float]:
-    told = []
+    messages = []
     with cluster.session(master) as spark:
         started = perf_counter()
-        verdict = read(*files).answered(spark, 60.0, lambda what: told.append((perf_counter() - started, what)))
+        verdict = read_request(*files).judge(
+            spark, 60.0, lambda message: messages.append((perf_counter() - started, message))
+        )
         seconds = perf_counter() - started
         busy, jvm = _busy(), _most_memory()
     expect(verdict)
-    for when, what in told:
-        print(f"    {when:7.1f} s  {what}")
+    for when, message in messages:
+        print(f"    {when:7.1f} s  {message}")
     return seconds, busy, jvm
 
 
 def _busy() -> float:
-    """The processor's seconds of Spark and all that it has started."""
+    """Return the CPU seconds of Spark and of all processes that it has started."""
     spark = Process(_jvm())
     times = [process.cpu_times() for process in (spark, *spark.children(recursive=True))]
     return sum(each.user + each.system + each.children_user + each.children_system for each in times)

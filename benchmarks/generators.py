@@ -1,4 +1,4 @@
-"""How fast cases are generated, on one core."""
+"""The speed of generating cases, on one core."""
 
 from time import perf_counter
 

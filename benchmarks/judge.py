@@ -1,6 +1,7 @@
 """
-The judge's speed: every program, inputs of different sizes, right and with one wrong value at the end; and how often
-it must give up where only the sinks were observed.
+The speed of the judge, for every program and inputs of different sizes.
+
+Outputs are right, or have one wrong value at the end. Also, how often the judge gives up if only sinks were observed.
 """
 
 from random import Random
@@ -36,8 +37,8 @@ VALUES = (3, 1000, P)
 REPEATS = 3
 
 
-def question(program: Program[Any], sizes: tuple[int, ...], values: int, *, wrong: bool) -> tuple[Any, ...]:
-    """Inputs of these sizes, and what the program makes of a random order of them."""
+def make_question(program: Program[Any], sizes: tuple[int, ...], values: int, *, wrong: bool) -> tuple[Any, ...]:
+    """Make inputs of these sizes, and the output of the program for a random order of them."""
     random = Random(f"{program}{sizes}{values}")
     inputs = [tuple(random.randrange(values) for _ in range(size)) for size in sizes]
     order = [which for which, size in enumerate(sizes) for _ in range(size)]
@@ -53,8 +54,8 @@ def question(program: Program[Any], sizes: tuple[int, ...], values: int, *, wron
 
 
 def seconds(program: Program[Any], sizes: tuple[int, ...], values: int, *, wrong: bool) -> tuple[float, str]:
-    """The best time for an answer, and what it was."""
-    asked = question(program, sizes, values, wrong=wrong)
+    """Return the best time for an answer, and a note if the answer is not the expected one."""
+    asked = make_question(program, sizes, values, wrong=wrong)
     best, answer = 1e9, None
     for _ in range(REPEATS):
         started = perf_counter()

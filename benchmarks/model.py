@@ -1,8 +1,9 @@
 """
-The model's speed: steps a second of random executions, whether a step's cost grows with the run, and what the
-reduction saves.
+The speed of the model.
 
-Every figure is the best of several runs: on a machine with other work, the slower ones measure that work.
+The figures are the steps per second of random executions, whether the cost of a step grows with the execution, and what
+the partial-order reduction saves. Every figure is the best of several runs: on a machine with other work, the slower
+ones measure that work.
 """
 
 from time import perf_counter
@@ -21,7 +22,7 @@ DIAMOND = Graph(
         Task("join", ("x", "y"), "z", Digest()),
     ),
 )
-KEEPING = Graph(
+STATEFUL = Graph(
     ("a", "b"),
     (
         Task("seen", ("a",), "x", Distinct()),
@@ -44,14 +45,14 @@ BRANCHES = Case(
 
 
 def case_of(graph: Graph, messages: int, per_epoch: int = 10) -> Case:
-    """A case whose execution ends with about so many messages on its five streams."""
+    """Make a case whose execution ends with about so many messages on its five streams."""
     epochs = messages // (6 * (per_epoch + 1))
     events = [tuple(range(epoch * per_epoch, (epoch + 1) * per_epoch)) for epoch in range(epochs)]
     return Case(graph, dict.fromkeys(graph.sources, tuple(events)))
 
 
 def steps_per_second(case: Case, repeats: int) -> tuple[int, int, float]:
-    """Messages at the end, steps, and the best rate."""
+    """Return the number of messages at the end, the number of steps, and the best rate."""
     best, steps, messages = 0.0, 0, 0
     for _ in range(repeats):
         start = initial(case)
@@ -67,7 +68,7 @@ def steps_per_second(case: Case, repeats: int) -> tuple[int, int, float]:
 
 def main() -> None:
     """Print the figures."""
-    for name, graph in (("digest, sum, digest", DIAMOND), ("distinct, keyed_sum, digest", KEEPING)):
+    for name, graph in (("digest, sum, digest", DIAMOND), ("distinct, keyed_sum, digest", STATEFUL)):
         rates = []
         for messages, repeats in ((2_000, 25), (20_000, 9), (200_000, 5)):
             found, steps, rate = steps_per_second(case_of(graph, messages), repeats)

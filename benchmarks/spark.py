@@ -1,7 +1,7 @@
 """
-How many cases a minute Spark gets through: many cases in a query, against a new query for each case.
+The cases per minute on Spark: many cases in one query, compared with a query for each case.
 
-Both ways run the same cases, whose only failures are crashes, on the same warm driver, in one run.
+Both run the same cases, whose only failures are crashes, on the same warm driver.
 """
 
 import time
@@ -18,7 +18,7 @@ from conformance.judge import Budget, Conforms, judge
 
 TOGETHER = (50, 100, 300)
 ALONE = 10
-"""So many of them one by one: enough to know, and they take long enough."""
+"""The number of cases that run one by one, which takes long."""
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     try:
         description = engine.start()
         crashing = evolve(description.capabilities, failures=["crash"])
-        # What needs a query of its own in any case shows nothing here.
+        # Cases that always need a query of their own are left out.
         drawn = collect(cases(capabilities=crashing), number=2 * max(TOGETHER), seed=0)
         shared = [case for case in drawn if engine.shares(case)]
         _run(engine, shared[:2], together=True)
@@ -46,13 +46,13 @@ def main() -> None:
 
 
 def _run(engine: Spark, chosen: Sequence[Case], *, together: bool) -> float:
-    """The seconds that cases take; all of them conform, and all their failures have fired."""
+    """Return the seconds that cases take; check that they conform and that all their failures fired."""
     started = time.perf_counter()
-    jobs = [RunRequest(case, seconds=600) for case in chosen]
-    seen = list(engine.run(jobs)) if together else [one for job in jobs for one in engine.run([job])]
+    requests = [RunRequest(case, seconds=600) for case in chosen]
+    seen = list(engine.run(requests)) if together else [one for request in requests for one in engine.run([request])]
     seconds = time.perf_counter() - started
     for case, each in zip(chosen, seen, strict=True):
         verdict = judge(case, each, Budget(steps=150_000))
         if not isinstance(verdict, Conforms) or len(each.fired) < len(case.failures):
-            raise SystemExit(f"not as it should be: {case}\n{verdict}")
+            raise SystemExit(f"a case does not conform, or not all its failures fired: {case}\n{verdict}")
     return seconds

@@ -1,7 +1,7 @@
 """
 The command `conformance`, also as `python -m conformance`.
 
-It imports nothing before it can be interrupted in good order.
+It imports the command line inside a block that handles Ctrl-C, so an early interrupt prints no traceback.
 """
 
 import sys

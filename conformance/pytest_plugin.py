@@ -1,5 +1,5 @@
 """
-For people who live in pytest: `pytest --conformance-engine flink`, or four lines of test code of one's own.
+The pytest plugin: `pytest --conformance-engine flink`, or a test of four lines.
 
     from conformance.pytest_plugin import guarantees
 
@@ -7,7 +7,7 @@ For people who live in pytest: `pytest --conformance-engine flink`, or four line
     def test_failures_cannot_be_seen(conformance, guarantee):
         conformance("python:my_engine:MyEngine").check(guarantee)
 
-Every pytest run loads this module, so it imports nothing but pytest until somebody asks for a campaign.
+Every pytest run loads this module, so it imports only pytest until a campaign is requested.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,29 +28,35 @@ OPTIONS = ("profile", "cases", "seed", "deadline")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of `conformance certify` that matter here; `[tool.conformance]` says what is usual."""
+    """Add the options of `conformance certify` that apply here; `[tool.conformance]` has their defaults."""
     group = parser.getgroup("conformance", "dataflow-conformance")
     group.addoption("--conformance-engine", action="append", default=[], metavar="ENGINE", help="certify this engine")
-    group.addoption("--conformance-profile", choices=("quick", "standard", "deep"), help="how many generated cases")
+    group.addoption(
+        "--conformance-profile",
+        choices=("quick", "standard", "deep"),
+        help="the number of generated cases: 100, 1,000 or 10,000",
+    )
     group.addoption("--conformance-cases", type=int, metavar="N", help="another number of generated cases")
-    group.addoption("--conformance-seed", type=int, metavar="S", help="which cases are generated")
-    group.addoption("--conformance-deadline", type=float, metavar="SECONDS", help="for one case")
-    group.addoption("--conformance-out", type=Path, metavar="DIR", help="where the results go; build/conformance")
+    group.addoption("--conformance-seed", type=int, metavar="S", help="the seed of the generated cases")
+    group.addoption("--conformance-deadline", type=float, metavar="SECONDS", help="the deadline of one case")
+    group.addoption(
+        "--conformance-out", type=Path, metavar="DIR", help="the folder for results; by default build/conformance"
+    )
 
 
 class GuaranteeBroken(Exception):
-    """A guarantee that does not hold, or of which nothing is known; its text is for people."""
+    """A guarantee does not hold, or nothing is known about it. Its text is shown to the user."""
 
 
 class Certified:
-    """An engine's campaign, when it has ended."""
+    """The campaign of an engine, after its end."""
 
     def __init__(self, tally: "Tally", folder: Path) -> None:
         self.tally = tally
         self.folder = folder
 
     def check(self, guarantee: str) -> None:
-        """Fails unless this guarantee holds; how it is broken, and how to see it, is in the message."""
+        """Raise an exception unless this guarantee holds; it says how it is broken, and how to reproduce that."""
         from conformance.errors import printable  # noqa: PLC0415
         from conformance.reports.summary import describe_violation  # noqa: PLC0415
 
@@ -65,27 +71,27 @@ class Certified:
 
 
 class Campaigns:
-    """Campaigns of this session, each engine's once."""
+    """The campaigns of this session, one for each engine."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._known: dict[str, Certified | GuaranteeBroken] = {}
 
-    def __call__(self, word: str) -> Certified:
-        """Certify an engine, the first time; its campaign."""
+    def __call__(self, engine: str) -> Certified:
+        """Return the campaign of an engine; run it when it is first requested."""
         from conformance.errors import ConformanceError, printable  # noqa: PLC0415
 
-        if word not in self._known:
+        if engine not in self._known:
             try:
-                self._known[word] = self._certify(word)
+                self._known[engine] = self._certify(engine)
             except ConformanceError as error:
-                self._known[word] = GuaranteeBroken(printable(f"{type(error).__name__}: {error}"))
-        found = self._known[word]
+                self._known[engine] = GuaranteeBroken(printable(f"{type(error).__name__}: {error}"))
+        found = self._known[engine]
         if isinstance(found, GuaranteeBroken):
             raise found
         return found
 
-    def _certify(self, word: str) -> Certified:
+    def _certify(self, engine: str) -> Certified:
         from conformance.campaign.results import point_latest  # noqa: PLC0415
         from conformance.campaign.session import CampaignConfig, certify, new_folder  # noqa: PLC0415
         from conformance.campaign.tally import Tally  # noqa: PLC0415
@@ -94,13 +100,13 @@ class Campaigns:
 
         settings = read_settings(self._config.rootpath)
         asked = {name: self._config.getoption(f"conformance_{name}") for name in OPTIONS}
-        usual = {name: settings[name] for name in (*OPTIONS, "shrink_runs", "shrink_seconds") if name in settings}
-        place = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
-        folder = new_folder(place, [word])
-        order = CampaignConfig(**(usual | {name: value for name, value in asked.items() if value is not None}))
-        tally = Tally.of(certify(word, order, folder, keep=settings.get("keep", "failed")))
+        defaults = {name: settings[name] for name in (*OPTIONS, "shrink_runs", "shrink_seconds") if name in settings}
+        parent = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
+        folder = new_folder(parent, [engine])
+        config = CampaignConfig(**(defaults | {name: value for name, value in asked.items() if value is not None}))
+        tally = Tally.of(certify(engine, config, folder, keep=settings.get("keep", "failed")))
         finish(folder)
-        point_latest(folder, within=place)
+        point_latest(folder, within=parent)
         return Certified(tally, folder)
 
 
@@ -108,17 +114,17 @@ CAMPAIGNS = pytest.StashKey[Campaigns]()
 
 
 def campaigns(config: pytest.Config) -> Campaigns:
-    """The campaigns of a session."""
+    """Return the campaigns of a session."""
     return config.stash.setdefault(CAMPAIGNS, Campaigns(config))
 
 
 @pytest.fixture(scope="session")
 def conformance(pytestconfig: pytest.Config) -> Callable[[str], Certified]:
-    """`conformance(ENGINE)` certifies an engine, once in a session, and gives what came of it."""
+    """Return a function that certifies an engine, once in a session, and returns its campaign."""
     return campaigns(pytestconfig)
 
 
-class Guarantee(pytest.Item):
+class GuaranteeItem(pytest.Item):
     """One guarantee of one engine, as a test."""
 
     def __init__(self, *, engine: str, guarantee: str, **more: Any) -> None:
@@ -131,7 +137,7 @@ class Guarantee(pytest.Item):
         campaigns(self.config)(self.engine).check(self.guarantee)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """A broken guarantee speaks for itself; anything else is shown as usual."""
+        """Show only the message of a broken guarantee, and anything else as usual."""
         return (
             str(excinfo.value) if isinstance(excinfo.value, GuaranteeBroken) else super().repr_failure(excinfo, style)
         )
@@ -141,7 +147,7 @@ class Guarantee(pytest.Item):
 
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test for each guarantee of each engine that the command line names."""
+    """Add a test for each guarantee of each engine that the command line names."""
     items.extend(_items(session, config))
 
 
@@ -149,4 +155,4 @@ def _items(session: pytest.Session, config: pytest.Config) -> Iterator[pytest.It
     for engine in dict.fromkeys(config.getoption("conformance_engine")):
         for guarantee in GUARANTEES:
             name = f"{engine}[{guarantee}]"
-            yield Guarantee.from_parent(session, name=name, engine=engine, guarantee=guarantee)
+            yield GuaranteeItem.from_parent(session, name=name, engine=engine, guarantee=guarantee)

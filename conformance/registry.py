@@ -1,4 +1,4 @@
-"""Engines by name: `name[:setting,setting…]`, looked up among the entry points of the group `conformance.engines`."""
+"""Engines by name, `name[:setting,setting…]`, from the entry points of the group `conformance.engines`."""
 
 import sys
 from collections.abc import Callable
@@ -12,18 +12,18 @@ GROUP = "conformance.engines"
 
 
 def names() -> list[str]:
-    """Every engine that is installed, ours first as they are listed, then others'."""
+    """Return the names of all installed engines, the reference model first."""
     return sorted({point.name for point in entry_points(group=GROUP)}, key=lambda name: (name != "reference", name))
 
 
-def engine(word: str) -> Engine:
+def engine(engine_name: str) -> Engine:
     """
-    The engine that a word of the command line names, with its settings. It is not started yet.
+    Make the engine of a name with its settings. It is not started yet.
 
-    `python:package.module:Class` imports a class of one's own, also from the folder one is in; what stands behind
-    `stdio:` is a command line.
+    `python:package.module:Class` imports a class, also from the current folder. The text after `stdio:` is a command
+    line.
     """
-    name, _, rest = word.partition(":")
+    name, _, rest = engine_name.partition(":")
     found: list[EntryPoint] = [point for point in entry_points(group=GROUP) if point.name == name]
     if name == "python":
         make, settings = _imported(rest), []
@@ -41,10 +41,10 @@ def engine(word: str) -> Engine:
         raise
     except Exception as error:
         raise UnknownEngine(
-            f"{word} cannot be made with a list of settings: {type(error).__name__}: {error}"
+            f"{engine_name} cannot be made with a list of settings: {type(error).__name__}: {error}"
         ) from error
     if not all(callable(getattr(made, method, None)) for method in ("start", "run", "stop")):
-        raise UnknownEngine(f"{word} is no engine: it wants the methods start, run and stop")
+        raise UnknownEngine(f"{engine_name} is no engine: it needs the methods start, run and stop")
     return made
 
 
@@ -55,7 +55,5 @@ def _imported(path: str) -> Callable[[list[str]], Engine]:
     try:
         found: Callable[[list[str]], Engine] = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownEngine(
-            f"python:{path} cannot be imported: {error}; it is looked for in this folder and on PYTHONPATH"
-        ) from None
+        raise UnknownEngine(f"python:{path} cannot be imported from this folder or PYTHONPATH: {error}") from None
     return found

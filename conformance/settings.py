@@ -1,4 +1,4 @@
-"""`[tool.conformance]` of a pyproject.toml: what a project always asks for."""
+"""The settings of a project: `[tool.conformance]` of its pyproject.toml."""
 
 import tomllib
 from collections.abc import Callable
@@ -34,17 +34,17 @@ KNOWN: dict[str, tuple[Callable[[Any], bool], str]] = {
     "shrink-seconds": (_is_time, "a number of seconds"),
     "keep": (lambda value: value in ("failed", "all", "none"), "failed, all or none"),
 }
-"""Every setting, what may stand there, and that in words."""
+"""Every setting, with its check and what it expects."""
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """
-    The settings of the project that a folder is in: those of the first pyproject.toml from there upwards.
+    Read the settings of the project that a folder is in, from the first pyproject.toml from there upwards.
 
-    Names are as in Python: `shrink_runs`.
+    Names are Python names: `shrink_runs`.
     """
-    for place in (folder, *folder.parents):
-        if (file := place / FILE).is_file():
+    for parent in (folder, *folder.parents):
+        if (file := parent / FILE).is_file():
             return {name.replace("-", "_"): value for name, value in _checked(file).items()}
     return {}
 
@@ -53,7 +53,7 @@ def _checked(file: Path) -> dict[str, Any]:
     try:
         table: Any = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Unreadable(str(file), f"it cannot be read: {error}", "Mend it, or leave this folder.") from None
+        raise Unreadable(str(file), f"it cannot be read: {error}", "Correct it, or change to another folder.") from None
     for name in TABLE:
         table = table.get(name, {})
         if not isinstance(table, dict):

@@ -73,10 +73,10 @@ class EmbeddedEngine:
         finished = self._finished_runs(requests)
         try:
             for request in requests:
-                while id(request) not in observed:
+                while request.id not in observed:
                     run = next(finished)
-                    observed[id(run.request)] = run.observations(self._info)
-                yield observed.pop(id(request))
+                    observed[run.request.id] = run.observations(self._info)
+                yield observed.pop(request.id)
         finally:
             finished.close()
 

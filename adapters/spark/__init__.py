@@ -74,9 +74,9 @@ class Spark:
         with closing(run_groups(self._slots, groups, start_query)) as queries:
             observed: dict[int, Observations] = {}
             for request in requests:
-                while id(request) not in observed:
+                while request.id not in observed:
                     observed |= self._observed(next(queries))
-                yield observed.pop(id(request))
+                yield observed.pop(request.id)
 
     def shares(self, case: Case) -> bool:
         """Tell whether a case can share its query with others."""
@@ -93,7 +93,7 @@ class Spark:
         """Return the observations of a query's requests, by the requests' ids, and remove its folder."""
         observations = query.observations(self._info)
         shutil.rmtree(query.folder, ignore_errors=True)
-        return dict(zip(map(id, query.group.requests), observations, strict=True))
+        return {request.id: seen for request, seen in zip(query.group.requests, observations, strict=True)}
 
     def stop(self) -> None:
         if self._launcher is not None:

@@ -1,7 +1,8 @@
 """
-The certificate: what a campaign says of an engine, made from its events and its files alone.
+The certificate: the result of a campaign, made from its events and its files alone.
 
-It holds no time but the day it was begun, so the same campaign gives the same certificate, interrupted or not.
+It holds no time but the date on which the campaign began, so the same campaign gives the same certificate, interrupted
+or not.
 """
 
 import json
@@ -22,11 +23,11 @@ FORMAT = "conformance-certificate/1"
 
 CONFIDENCE = 0.95
 RULE_OF_THREE = 3
-"""Nothing in n tries: with 95 % confidence it happens in fewer than 3/n."""
+"""An event that did not occur in n trials occurs, with 95 % confidence, in fewer than 3/n."""
 
 
 def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
-    """The certificate as JSON."""
+    """Make the certificate of a campaign, as JSON."""
     tally = Tally.of(events)
     began = tally.began
     assert began is not None  # noqa: S101 - a journal begins with it
@@ -62,26 +63,26 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
 
 
 def written(certified: dict[str, Any]) -> str:
-    """A certificate as the text of its file."""
+    """Return the text of a certificate file."""
     return json.dumps(certified, indent=2, ensure_ascii=False) + "\n"
 
 
 def _guarantee(tally: Tally, guarantee: Guarantee) -> dict[str, Any]:
     cases = [judged.id for judged in tally.violations(guarantee)]
     shrunk = tally.shrunk.get(guarantee)
-    said: dict[str, Any] = {"verdict": tally.guarantee_verdict(guarantee), "violations": len(cases), "cases": cases}
+    entry: dict[str, Any] = {"verdict": tally.guarantee_verdict(guarantee), "violations": len(cases), "cases": cases}
     if shrunk is not None:
-        said["counterexample"] = shrunk.file
+        entry["counterexample"] = shrunk.file
     if guarantee == "atomic epochs" and tally.began and not tally.began.description.atomic:
-        said["note"] = "The engine does not claim to commit its streams at one moment, so they may lag each other."
-    return said
+        entry["note"] = "The engine does not claim to commit its streams at one moment, so they may lag each other."
+    return entry
 
 
 def meaning(tally: Tally) -> str:
     """
-    What it means that nothing was found, if nothing was.
+    Say what it means that no violation was found; the empty string if one was.
 
-    Only drawn cases are a sample of anything, and those without a failure are none of recovery.
+    Only generated cases are a random sample, and only those with failures are a sample of recoveries.
     """
     sample = [judged for judged in tally.exercised if judged.id.startswith("generated-") and judged.fired]
     if any(tally.broken(judged) for judged in tally.judged.values()) or not sample:
@@ -95,32 +96,37 @@ def meaning(tally: Tally) -> str:
 
 def epochs(exercised: Sequence[Judged]) -> dict[str, Any]:
     """
-    How many epochs a run committed: an engine that puts everything into one shows little. And in how many of them, of
-    those that had another behind them, two were in flight: where there never are, nothing is known of alignment. And,
-    where snapshots hold messages in flight, in how many cases there were any to hold.
+    Summarize the epochs that runs committed.
+
+    An engine that puts all events into one epoch shows little. If two epochs were never in flight together, nothing is
+    known about alignment: `two in flight` counts the epochs that overlapped, of those that had a successor. `saved in
+    flight` counts the cases whose snapshots held in-flight messages.
     """
     committed = [judged.epochs for judged in exercised] or [0]
-    said: dict[str, Any] = {"least": min(committed), "median": median(committed), "most": max(committed)}
-    told = [(judged.overlapped, max(judged.epochs - 1, 0)) for judged in exercised if judged.overlapped is not None]
-    if told:
-        said["two in flight"] = {"epochs": sum(both for both, _ in told), "of": sum(could for _, could in told)}
+    summary: dict[str, Any] = {"least": min(committed), "median": median(committed), "most": max(committed)}
+    overlaps = [(judged.overlapped, max(judged.epochs - 1, 0)) for judged in exercised if judged.overlapped is not None]
+    if overlaps:
+        summary["two in flight"] = {
+            "epochs": sum(count for count, _ in overlaps),
+            "of": sum(most for _, most in overlaps),
+        }
     held = [judged.in_flight for judged in exercised if judged.in_flight is not None]
     if held:
-        said["saved in flight"] = {"cases": sum(map(bool, held)), "of": len(held), "bytes": sum(held)}
-    return said
+        summary["saved in flight"] = {"cases": sum(map(bool, held)), "of": len(held), "bytes": sum(held)}
+    return summary
 
 
 def _coverage(tally: Tally, results: Results) -> dict[str, int]:
-    """In how many cases that count each situation occurred."""
+    """Count the exercised cases in which each situation occurred."""
     reached = Counter(situation for judged in tally.exercised for situation in situations(results.case(judged.id)))
     return {situation: reached[situation] for situation in SITUATIONS}
 
 
 def reproduction(tally: Tally, shrunk: Shrunk, folder: str = "") -> str:
-    """The command that shows a counterexample."""
-    word = tally.began.engine if tally.began else "ENGINE"
+    """Return the command that reproduces a counterexample."""
+    engine_name = tally.began.engine if tally.began else "ENGINE"
     file = f"{folder}/{shrunk.file}" if folder else shrunk.file
-    return shlex.join(["conformance", "run", file, word, *(["--sinks"] if shrunk.sinks_only else [])])
+    return shlex.join(["conformance", "run", file, engine_name, *(["--sinks"] if shrunk.sinks_only else [])])
 
 
 def _counterexample(tally: Tally, shrunk: Shrunk) -> dict[str, Any]:

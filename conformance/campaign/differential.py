@@ -1,7 +1,8 @@
 """
-Several engines side by side: what each let be seen of the same case.
+Differential testing: what several engines showed for the same case.
 
-Two that both conform may differ, wherever a task has several inputs; what tells is who is explained and who is not.
+Two engines that both conform may differ wherever a task has several inputs. A difference counts if one of them is not
+explained by a failure-free execution.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ Comparison: TypeAlias = Literal["compatible", "differing", "inconclusive"]
 
 
 def first_difference(one: Observations, other: Observations) -> dict[str, Any] | None:
-    """The first epoch, of the streams that both show in the end, in which they differ."""
+    """Return the first epoch in which two last observations differ, in the streams that both have."""
     if not one.observations or not other.observations:
         return None
     left, right = one.observations[-1].streams, other.observations[-1].streams
@@ -36,7 +37,7 @@ def first_difference(one: Observations, other: Observations) -> dict[str, Any] |
 
 @frozen
 class Disagreement:
-    """A case of which engines show different things: where first, what each shows there, and who is explained."""
+    """A case for which engines show different events: the first difference, the events there, and the outcomes."""
 
     case: str
     comparison: Comparison
@@ -47,18 +48,18 @@ class Disagreement:
 
 
 def disagreements(engines: Mapping[str, tuple[Tally, Results]]) -> Iterator[Disagreement]:
-    """Every case on which engines disagree, in the order of the plan. Epochs of an engine's own cannot be compared."""
+    """Yield every case on which engines disagree, in the order of the plan. Engines with own epochs are left out."""
     given = {
-        word: (tally, results)
-        for word, (tally, results) in engines.items()
+        engine: (tally, results)
+        for engine, (tally, results) in engines.items()
         if tally.began is not None and tally.began.description.epochs == "given"
     }
     every = [tally.judged for tally, _ in given.values()]
     for index in sorted(set.intersection(*(set(judged) for judged in every)) if every else ()):
-        outcomes = {word: tally.outcome(tally.judged[index]) for word, (tally, _) in given.items()}
+        outcomes = {engine: tally.outcome(tally.judged[index]) for engine, (tally, _) in given.items()}
         name = every[0][index].id
-        seen = {word: results.observations(name) for word, (_, results) in given.items()}
-        found = _disagreement(name, {word: each for word, each in seen.items() if each is not None}, outcomes)
+        seen = {engine: results.observations(name) for engine, (_, results) in given.items()}
+        found = _disagreement(name, {engine: each for engine, each in seen.items() if each is not None}, outcomes)
         if found is not None:
             yield found
 
@@ -74,14 +75,14 @@ def _disagreement(name: str, seen: Mapping[str, Observations], outcomes: Mapping
         place = first_difference(seen[one], seen[other])
         if place is not None:
             stream, epoch = place["stream"], place["epoch"]
-            shown = {word: each.observations[-1].streams for word, each in seen.items() if each.observations}
-            last = {word: streams.get(stream, ())[epoch - 1 : epoch] for word, streams in shown.items()}
+            shown = {engine: each.observations[-1].streams for engine, each in seen.items() if each.observations}
+            last = {engine: streams.get(stream, ())[epoch - 1 : epoch] for engine, streams in shown.items()}
             return Disagreement(
                 name,
                 _comparison(set(outcomes.values())),
                 stream,
                 epoch,
-                {word: epochs[0][:QUOTED] if epochs else None for word, epochs in last.items()},
+                {engine: epochs[0][:QUOTED] if epochs else None for engine, epochs in last.items()},
                 dict(outcomes),
             )
     return None

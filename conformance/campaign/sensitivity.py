@@ -1,8 +1,8 @@
 """
-How well the suite tells: every broken engine must be convicted, and no correct one accused.
+Mutation testing of the suite: every broken engine must be convicted, and no correct one accused.
 
-A mutant is killed by the first generated case whose observations violate; how many cases that took is a measure of the
-generators and the judge together.
+A mutant is killed by the first generated case whose observations violate a guarantee. The number of cases that it takes
+measures the generators and the judge together.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,14 @@ from conformance.campaign.judging import judge_run
 from conformance.campaign.plan import Plan, Planned
 from conformance.case import Case
 from conformance.engine import Capabilities, RunRequest
-from conformance.generators import cases, collect
+from conformance.generators import cases as generated
+from conformance.generators import collect
 from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
 
 
 @frozen
 class Killed:
-    """A broken engine, and what convicted it: `cases` is None if nothing did."""
+    """A broken engine, and the number of cases until it was convicted; None if it survived."""
 
     mutant: str
     group: str
@@ -38,7 +39,7 @@ class Killed:
 
 @frozen
 class Spared:
-    """A correct engine: how often it was run, and how often it was accused or nothing could be said."""
+    """A correct engine: the number of its runs, of those that violate, and of those that are inconclusive."""
 
     mutant: str
     about: str
@@ -48,11 +49,11 @@ class Spared:
 
 
 SECONDS = 1.0
-"""For judging one run. What takes longer is inconclusive, and counted as such."""
+"""The limit for judging one run. A run that takes longer is inconclusive."""
 
 
 def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
-    """One run of one case, judged. A quarter of the cases show their sinks only."""
+    """Run a case on a mutant and judge the run. A quarter of the cases are observed at their sinks only."""
     streams = case.graph.sinks if seed % 4 == 3 else case.graph.streams  # noqa: PLR2004
     if machine.epochs_by == "own":
         streams = case.graph.streams
@@ -62,7 +63,7 @@ def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
 
 @frozen
 class MutantTrial:
-    """One engine on the first so many cases of a seed; on all of them, if it is in no group of broken ones."""
+    """A mutant on the first cases of a seed, until it is killed; a correct engine, which has no group, on all."""
 
     mutant: str
     group: str | None
@@ -78,11 +79,11 @@ class MutantTrial:
 
 @lru_cache(maxsize=2)
 def _drawn(number: int, seed: int) -> list[Case]:
-    return collect(cases(), number=number, seed=seed) if number else []
+    return collect(generated(), number=number, seed=seed) if number else []
 
 
 def mutant_trials(*, number: int, runs: int, seed: int) -> list[MutantTrial]:
-    """Every mutant on at most so many cases, then every correct engine, so many runs in all."""
+    """Make the trials of every mutant, with at most `number` cases, and of every correct engine, `runs` in all."""
     broken = [
         MutantTrial(name(machine), group, number, seed) for group, machines in GROUPS.items() for machine in machines
     ]
@@ -90,13 +91,13 @@ def mutant_trials(*, number: int, runs: int, seed: int) -> list[MutantTrial]:
 
 
 def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
-    """What comes of all of them, one after the other."""
+    """Run all trials, one after the other."""
     return (trial() for trial in mutant_trials(number=number, runs=runs, seed=seed))
 
 
-def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
+def _kill(machine: type[Machine], group: str, cases: list[Case]) -> Killed:
     about = (machine.__doc__ or "").strip()
-    for index, case in enumerate(tried):
+    for index, case in enumerate(cases):
         verdict = verdict_on(machine, case, index)
         if isinstance(verdict, Violates):
             first = verdict.findings[0].diagnosis
@@ -104,16 +105,17 @@ def _kill(machine: type[Machine], group: str, tried: list[Case]) -> Killed:
     return Killed(name(machine), group, about, None)
 
 
-def _spare(machine: type[Machine], tried: list[Case]) -> Spared:
+def _spare(machine: type[Machine], cases: list[Case]) -> Spared:
     accused = unknown = 0
-    for index, case in enumerate(tried):
+    for index, case in enumerate(cases):
         verdict = verdict_on(machine, case, index)
         accused += isinstance(verdict, Violates)
         unknown += isinstance(verdict, Inconclusive)
-    return Spared(name(machine), (machine.__doc__ or "").strip(), len(tried), accused, unknown)
+    return Spared(name(machine), (machine.__doc__ or "").strip(), len(cases), accused, unknown)
 
 
 MOST_CASES = 200
+"""The number of cases of a campaign that mutants are run on."""
 
 
 @lru_cache(maxsize=1)
@@ -122,36 +124,36 @@ def _first(plan: Plan, can: Capabilities) -> list[Planned]:
 
 
 def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:
-    """How many of the first cases of a plan an engine can run, and whether they convict a broken one."""
+    """Return how many of the first cases of a plan the engine supports, and whether they convict a mutant."""
     machine, cases = MUTANTS[mutant], _first(plan, can)
     return len(cases), any(judge_run(each.case, machine(each.request(0)).run()).verdict == "violates" for each in cases)
 
 
 class MutationScore:
     """
-    How many of the broken engines a campaign's own cases convict, found out while its engine is busy.
+    The number of mutants that the cases of a campaign convict, measured while its engine is busy.
 
-    One mutant at a time, so that verdicts on the engine do not queue behind them.
+    Mutants run one at a time, so that verdicts on the engine do not queue behind them.
     """
 
     def __init__(self, plan: Plan, can: Capabilities, executor: Executor) -> None:
         self._plan = plan
         self._can = can
         self._executor = executor
-        self._left = list(MUTANTS)
-        self._asked: dict[str, Future[tuple[int, bool]]] = {}
+        self._waiting = list(MUTANTS)
+        self._results: dict[str, Future[tuple[int, bool]]] = {}
 
     def advance(self) -> None:
-        """Try the next mutant, if the one before is done."""
-        if self._left and all(future.done() for future in self._asked.values()):
-            mutant = self._left.pop(0)
-            self._asked[mutant] = self._executor.submit(kills, self._plan, self._can, mutant)
+        """Start the next mutant, if the one before is done."""
+        if self._waiting and all(future.done() for future in self._results.values()):
+            mutant = self._waiting.pop(0)
+            self._results[mutant] = self._executor.submit(kills, self._plan, self._can, mutant)
 
     def measured(self) -> Measured:
-        """The figures, once all are done."""
-        asked = self._executor.submit_all([partial(kills, self._plan, self._can, mutant) for mutant in self._left])
-        self._asked |= dict(zip(self._left, asked, strict=True))
-        self._left = []
-        found = {mutant: future.result() for mutant, future in self._asked.items()}
+        """Wait for all mutants, and return the score."""
+        results = self._executor.submit_all([partial(kills, self._plan, self._can, mutant) for mutant in self._waiting])
+        self._results |= dict(zip(self._waiting, results, strict=True))
+        self._waiting = []
+        found = {mutant: future.result() for mutant, future in self._results.items()}
         survived = tuple(mutant for mutant, (_, killed) in found.items() if not killed)
         return Measured(max(cases for cases, _ in found.values()), len(MUTANTS) - len(survived), survived)

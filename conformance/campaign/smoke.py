@@ -1,8 +1,8 @@
 """
-A smoke run: what an adapter's author wants to know before anything else, one thing after the other.
+A smoke test for authors of adapters: checks from the simplest on, each with the protocol lines if it fails.
 
-It is strict where a campaign is, and goes on where a campaign would give up: after every mistake the adapter is started
-anew, so that all of them are told at once, each with the lines that were said.
+It is as strict as a campaign, and continues where a campaign gives up: after every mistake the adapter is restarted, so
+that all mistakes are reported at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from conformance.errors import ConformanceError, EngineFailed
 from conformance.observation import Observations
 
 Standing: TypeAlias = Literal["ok", "wrong", "violates"]
-"""Violates: the protocol is kept, and what was observed is no failure-free execution's."""
+"""Violates: the adapter keeps the protocol, but no failure-free execution explains the observations."""
 
 NEWER = {"do": "start", "protocol": PROTOCOL + 1, "from_the_future": True}
 
@@ -38,7 +38,7 @@ HINTS = {
 
 @frozen
 class Check:
-    """One thing that was tried, what came of it, and, if it was wrong, what was said."""
+    """The result of one check; if it failed, with reasons and the protocol lines."""
 
     name: str
     standing: Standing = "ok"
@@ -47,11 +47,13 @@ class Check:
 
 
 class Smoke:
-    """One engine, tried in everything that it says it can do."""
+    """A smoke test of one engine, in everything that it claims to support."""
 
-    def __init__(self, word: str, *, seconds: float, listener: Listener | None = None) -> None:
-        self._engine = SubprocessEngine(word, listener=self._hear, patience=Patience(start=max(3 * seconds, 30.0)))
-        self._also = listener
+    def __init__(self, engine_name: str, *, seconds: float, listener: Listener | None = None) -> None:
+        self._engine = SubprocessEngine(
+            engine_name, listener=self._hear, patience=Patience(start=max(3 * seconds, 30.0))
+        )
+        self._listener = listener
         self._seconds = seconds
         self._said: list[TranscriptLine] = []
         self._running = False
@@ -59,27 +61,27 @@ class Smoke:
 
     def _hear(self, said: TranscriptLine) -> None:
         self._said.append(said)
-        if self._also is not None:
-            self._also(said)
+        if self._listener is not None:
+            self._listener(said)
 
     def checks(self) -> Iterator[Check]:
-        """One after the other. If it cannot be started, that is all there is to say."""
+        """Run the checks, one after the other. If the engine does not start, there is only the first."""
         try:
-            yield self._tried("it starts, and says what it is", self._start)
+            yield self._check("it starts, and says what it is", self._start)
             if self.description is None:
                 return
-            yield self._tried("it ends when it is told to", self._stop)
-            yield self._tried(f"it answers a suite that offers protocol {PROTOCOL + 1}", self._start_newer)
+            yield self._check("it ends when it is told to", self._stop)
+            yield self._check(f"it answers a suite that offers protocol {PROTOCOL + 1}", self._start_newer)
             self._engine.stop()
             for smoke_case in smoke_cases(self.description.capabilities):
-                yield self._tried(smoke_case.name, lambda smoke_case=smoke_case: self._try(smoke_case))  # type: ignore[misc]
+                yield self._check(smoke_case.name, lambda smoke_case=smoke_case: self._run_case(smoke_case))  # type: ignore[misc]
             if self.description.batch > 1:
-                yield self._tried("several cases at once", self._try_together)
+                yield self._check("several cases at once", self._run_batch)
         finally:
             self._engine.kill()
             self._engine.stop()
 
-    def _tried(self, name: str, attempt: Callable[[], Check | None]) -> Check:
+    def _check(self, name: str, attempt: Callable[[], Check | None]) -> Check:
         self._said.clear()
         try:
             found = attempt()
@@ -101,7 +103,7 @@ class Smoke:
             raise EngineFailed(f"it ended with exit code {self._engine.exit_code}, where 0 means that all is well")
 
     def _start_newer(self) -> None:
-        """A suite that knows more asks with more; an adapter answers in what it knows, and ignores the rest."""
+        """Start the engine as a newer suite would. An adapter ignores fields and versions that it does not know."""
         if self._engine.start(NEWER) != self.description:
             raise EngineFailed("it says something else of itself than when it was asked in its own protocol")
 
@@ -118,12 +120,12 @@ class Smoke:
             self._said.clear()
         return list(self._engine.run(requests))
 
-    def _try(self, smoke_case: SmokeCase) -> Check | None:
+    def _run_case(self, smoke_case: SmokeCase) -> Check | None:
         request = self._request(smoke_case)
         (seen,) = self._run([request])
         return judged(request, seen)
 
-    def _try_together(self) -> Check | None:
+    def _run_batch(self) -> Check | None:
         assert self.description is not None  # noqa: S101 - it was started
         requests = [self._request(smoke_case) for smoke_case in smoke_cases(self.description.capabilities)][
             : self.description.batch
@@ -133,11 +135,11 @@ class Smoke:
 
 
 def judged(request: RunRequest, seen: Observations) -> Check | None:
-    """What is wrong with what was observed of a case; nothing, if all is as it should be."""
-    counts, verdict = outcome(request.case, seen)
-    if counts == "violates":
+    """Check the observations of a case; return None if nothing is wrong."""
+    counted_as, verdict = outcome(request.case, seen)
+    if counted_as == "violates":
         return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in verdict.findings))
-    because = [verdict.because] if counts != "conforms" else []
+    because = [verdict.because] if counted_as != "conforms" else []
     if seen.end != "error" and not seen.observations:
         because.append("it showed nothing; there has to be an observation at least at the end")
     if missing := request.streams - seen.observed if seen.observations else ():

@@ -1,7 +1,7 @@
 """
-The small cases of a smoke run: each tries one thing that an adapter has to get right, from the simplest on.
+The cases of a smoke test: each tries one thing that an adapter has to get right, from the simplest on.
 
-They are written for whoever reads the lines: few events, small numbers, one idea.
+They are made to be read in a transcript: few events, small numbers, one idea each.
 """
 
 from collections.abc import Iterator
@@ -39,15 +39,15 @@ EACH: tuple[Program[Any], ...] = (
     Average(),
     KeyedSum(3),
 )
-"""Every program once."""
+"""Every program."""
 
 EVENTS = ((4, 7, "text", 7), (), (P - 1, 2, RESET, 1))
-"""Numbers, the same one twice, text, an empty epoch, the largest number, a reset, and what comes after it."""
+"""Numbers, a repeated one, text, an empty epoch, the largest number, a reset, and an event after it."""
 
 
 @frozen
 class SmokeCase:
-    """A case, and what it is there for."""
+    """A case, and the name of what it tries."""
 
     name: str
     case: Case
@@ -55,7 +55,7 @@ class SmokeCase:
 
 
 def smoke_cases(can: Capabilities) -> Iterator[SmokeCase]:
-    """What is to be tried of an engine that can do this. What it cannot do is not asked of it."""
+    """Yield the cases that an engine with these capabilities supports."""
     for smoke_case in _all(can):
         if not can.unsupported(smoke_case.case):
             yield smoke_case
@@ -80,14 +80,14 @@ def _all(can: Capabilities) -> Iterator[SmokeCase]:
 
 
 def _program(can: Capabilities, *, stateful: bool) -> Program[Any]:
-    """One that the engine knows, and if it can be with a state or without one."""
+    """Choose a program that the engine supports, stateful or stateless if possible."""
     known = [program for program in EACH if program.op in can.programs]
     fitting = [program for program in known if (program.initial is not None) == stateful]
     return (fitting or known or list(EACH))[0]
 
 
 def _line(programs: tuple[Program[Any], ...], epochs: tuple[tuple[int | str, ...], ...]) -> Case:
-    """One task behind the other."""
+    """Make a case of tasks in a row."""
     names = ("first", "second")[: len(programs)]
     streams = ("in", "middle", "out") if len(programs) > 1 else ("in", "out")
     tasks = tuple(
@@ -108,7 +108,7 @@ def _shared(one: Program[Any], other: Program[Any]) -> Case:
 
 
 def _failures() -> Iterator[Failure]:
-    """Every kind of failure once, in the second of three epochs."""
+    """Yield every kind of failure, in the second of three epochs."""
     yield from (Crash("first", 2, 0), Crash("first", 2, 1), Crash("first", 2, BORDER), Crash("second", 1, 0))
     yield Restart(2)
     for target in TARGETS:

@@ -1,4 +1,4 @@
-"""What the events of a campaign come to."""
+"""The tally of a campaign: verdicts, guarantees and counts that follow from its events."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,12 +27,12 @@ from conformance.judge.verdict import DeliveryGuarantee, delivery_guarantee
 EngineVerdict: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
 MOST_UNKNOWN = 0.02
-"""Above this share of cases that say nothing, the rest say nothing either."""
+"""The share of cases without a verdict above which a campaign is inconclusive."""
 
 
 @define
 class Tally:
-    """A fold over events. Feed it all of them, in order, at any time."""
+    """A fold over events. Add all of them in order."""
 
     began: Began | None = None
     judged: dict[int, Judged] = field(factory=dict)
@@ -44,14 +44,14 @@ class Tally:
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> "Tally":
-        """The tally of these events."""
+        """Return the tally of these events."""
         tally = cls()
         for event in events:
             tally.add(event)
         return tally
 
     def add(self, event: Event) -> None:
-        """One more event."""
+        """Add an event."""
         match event:
             case Began():
                 self.began = event
@@ -70,9 +70,9 @@ class Tally:
 
     def broken(self, judged: Judged) -> frozenset[Guarantee]:
         """
-        The guarantees that a case shows to be broken.
+        Return the guarantees that a case breaks.
 
-        A stall counts once it has repeated with all patience. When one has, others that were not tried count with it.
+        A stall counts if it repeated with ten times the deadline. If one did, stalls that were not tried count, too.
         """
         examined = self.examined.get(judged.index)
         stall = examined is not None and (examined.stall or (examined.stall is None and self._stall_repeated))
@@ -83,25 +83,25 @@ class Tally:
         return any(examined.stall for examined in self.examined.values())
 
     def outcome(self, judged: Judged) -> Outcome:
-        """What a case counts as, all things considered: a suspicion that was not confirmed is no violation."""
+        """Return what a case counts as: a stall that was not confirmed is no violation."""
         return "inconclusive" if judged.outcome == "violates" and not self.broken(judged) else judged.outcome
 
     def counts(self) -> Counter[Outcome]:
-        """How many cases came to what."""
+        """Count the cases by outcome."""
         return Counter(self.outcome(judged) for judged in self.judged.values())
 
     def violations(self, guarantee: Guarantee) -> Iterator[Judged]:
-        """The cases that show this guarantee broken."""
+        """Return the cases that break this guarantee."""
         return (judged for judged in self.judged.values() if guarantee in self.broken(judged))
 
     @property
     def exercised(self) -> list[Judged]:
-        """The cases that count: they ran with all their failures, and there is a verdict."""
+        """The cases that ran with all their failures and have a verdict."""
         return [each for each in self.judged.values() if self.outcome(each) in {"conforms", "violates"}]
 
     @property
     def why_unknown(self) -> tuple[EngineVerdict, str] | None:
-        """Why silence proves nothing here, if it does not; whatever violates, violates all the same."""
+        """The reason why a campaign without a violation proves nothing; None if it does prove something."""
         counts = self.counts()
         run = len(self.judged) - counts["unsupported"]
         unknown = counts["inconclusive"] + counts["error"] + counts["not exercised"]
@@ -120,17 +120,17 @@ class Tally:
 
     @property
     def verdict(self) -> tuple[EngineVerdict, str]:
-        """The verdict on the engine, and why."""
+        """The verdict on the engine, and its reason."""
         if broken := [guarantee for guarantee in GUARANTEES if any(self.violations(guarantee))]:
-            left = f"The strongest guarantee left is {self.delivery_guarantee}."
-            return "violates", f"It breaks what it promises: {', '.join(broken)}. {left}"
+            strongest = f"The strongest guarantee left is {self.delivery_guarantee}."
+            return "violates", f"It breaks what it promises: {', '.join(broken)}. {strongest}"
         if unknown := self.why_unknown:
             return unknown
         return "conforms", f"All that was seen of {len(self.exercised)} cases is explained by failure-free executions."
 
     @property
     def delivery_guarantee(self) -> DeliveryGuarantee | None:
-        """The strongest guarantee that all cases leave; None, where silence proves nothing."""
+        """The strongest delivery guarantee that holds in all cases; None if the campaign proves nothing."""
         found = [
             finding
             for judged in self.judged.values()
@@ -140,7 +140,7 @@ class Tally:
         return delivery_guarantee(tuple(found)) if found or self.why_unknown is None else None
 
     def guarantee_verdict(self, guarantee: Guarantee) -> EngineVerdict:
-        """The verdict on one guarantee."""
+        """Return the verdict on one guarantee."""
         if any(self.violations(guarantee)):
             return "violates"
         return self.why_unknown[0] if self.why_unknown else "conforms"

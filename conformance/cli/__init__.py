@@ -1,6 +1,7 @@
 """
-The command line. One module for each command; a command's module is imported when the command runs, so that
-`conformance --help` answers at once.
+The command line, with one module for each command.
+
+The module of a command is imported only when the command runs, so that `conformance --help` answers at once.
 """
 
 import errno
@@ -21,24 +22,30 @@ PIPE_CLOSED = 141
 UNWRITABLE = 2
 
 COMMANDS = {
-    "certify": ("conformance.cli.certify:certify", "The main job: run, judge and shrink many cases; a certificate."),
+    "certify": ("conformance.cli.certify:certify", "Run, judge and shrink many cases; write a certificate."),
     "run": ("conformance.cli.run:run", "Run a saved case on engines, with verdicts."),
-    "check": ("conformance.cli.check:check", "Judge recorded observations; no engine needed."),
-    "compare": ("conformance.cli.compare:compare", "Compare what two engines let be seen of a case."),
+    "check": ("conformance.cli.check:check", "Judge recorded observations, without an engine."),
+    "compare": ("conformance.cli.compare:compare", "Compare the observations of two engines for a case."),
     "verify": ("conformance.cli.verify:verify", "Recompute a certificate from its folder."),
-    "report": ("conformance.cli.report:report", "Write the HTML report on a folder of results, or on several, again."),
-    "kit": ("conformance.cli.kit:kit", "A starting point for an adapter that conforms already."),
-    "smoke": ("conformance.cli.smoke:smoke", "For authors of adapters: what is wrong with one, line by line."),
-    "engines": ("conformance.cli.engines:engines", "What can run here, what cannot and why."),
-    "mutants": ("conformance.cli.mutants:mutants", "The sensitivity of the suite: broken engines, convicted or not."),
-    "generate": ("conformance.cli.generate:generate", "Write generated cases, or say how often each situation occurs."),
+    "report": ("conformance.cli.report:report", "Write the HTML report of one or several result folders again."),
+    "kit": ("conformance.cli.kit:kit", "Write a starting point for an adapter, which conforms already."),
+    "smoke": ("conformance.cli.smoke:smoke", "Check an adapter, and list its mistakes with the protocol lines."),
+    "engines": ("conformance.cli.engines:engines", "List the engines that can run here, and why others cannot."),
+    "mutants": (
+        "conformance.cli.mutants:mutants",
+        "Run the mutation tests of the suite: broken engines, convicted or not.",
+    ),
+    "generate": (
+        "conformance.cli.generate:generate",
+        "Write generated cases, or count how often each situation occurs.",
+    ),
     "flink-image": ("conformance.cli.flink_image:flink_image", "Build the image that flink:containers runs."),
-    "model": ("conformance.cli.model:model", "The reference model: run, replay, explain, explore."),
+    "model": ("conformance.cli.model:model", "Run, replay, explain or explore the reference model."),
 }
 
 
 class OutputGone(Exception):
-    """Nobody reads our output any more, or there is no room for it."""
+    """The reader of our output is gone, or the disk is full."""
 
     def __init__(self, number: int) -> None:
         super().__init__(os.strerror(number))
@@ -46,7 +53,7 @@ class OutputGone(Exception):
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and first line, and imports one only to run it."""
+    """A group that knows the name and summary of its commands, and imports a command only to run it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -81,7 +88,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run a command and exit with what docs/formats.md says."""
+    """Run a command and exit with the code that docs/formats.md defines."""
     sys.exit(_exit_code(arguments))
 
 
@@ -100,16 +107,16 @@ def _exit_code(arguments: list[str] | None) -> int:
     except OutputGone as gone:
         if gone.exit_code == UNWRITABLE:
             say(f"The output cannot be written: {gone}.", err=True)
-        # Python would complain once more when it closes stdout.
+        # Without this, Python reports the error again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return gone.exit_code
-    except Exception:  # noqa: BLE001 - the last line of defence, and it says so
-        return _our_bug()
+    except Exception:  # noqa: BLE001 - anything else is a bug of ours
+        return _report_bug()
     return result if isinstance(result, int) else 0
 
 
-def _our_bug() -> int:
-    import platform  # noqa: PLC0415 - only when something has gone wrong
+def _report_bug() -> int:
+    import platform  # noqa: PLC0415 - only needed here
     import traceback  # noqa: PLC0415
 
     traceback.print_exc()

@@ -1,4 +1,4 @@
-"""`conformance certify`: from an engine's name to its certificate."""
+"""`conformance certify`: run campaigns on engines and write their certificates."""
 
 import json
 import shlex
@@ -25,7 +25,7 @@ from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
 from conformance.cli.say import say
-from conformance.cli.shown import worst
+from conformance.cli.verdicts import worst
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
 from conformance.reports.folder import ReportFailure, finish, try_write_report
@@ -36,22 +36,26 @@ PLACE = Path("build") / "conformance"
 COMPARISON = "comparison.json"
 REFERENCE = "reference"
 SHOWN = 5
-"""Disagreements that are shown at the terminal; all of them stand in the folder."""
+"""The number of disagreements that are printed; the folder has all of them."""
 
 EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
 
 
 @click.command()
 @click.argument("engines", nargs=-1)
-@click.option("--profile", type=click.Choice(list(PROFILES)), help="How many generated cases: 100, 1,000 or 10,000.")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), help="The number of generated cases: 100, 1,000 or 10,000."
+)
 @click.option("--cases", type=click.IntRange(min=0), help="Another number of generated cases.")
-@click.option("--seed", type=click.IntRange(min=0), help="Which cases are generated; 0 if not given.")
-@click.option("--out", type=FILE, help="The folder for the results; a new one in build/conformance if not given.")
-@click.option("--resume", is_flag=True, help="Go on with the campaign in that folder, or with the latest.")
-@click.option("--deadline", type=click.FloatRange(min=0, min_open=True), help="Seconds for one case; 60.")
-@click.option("--shrink-runs", type=click.IntRange(min=0), help="Runs of the engine for each counterexample; 500.")
-@click.option("--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="For all counterexamples; 300.")
-@click.option("--keep", type=click.Choice(KEEP), help="Of which runs the engine's files are kept; failed.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed of the generated cases; 0 by default.")
+@click.option("--out", type=FILE, help="The folder for the results; by default a new one in build/conformance.")
+@click.option("--resume", is_flag=True, help="Continue the campaign in that folder, or the latest one.")
+@click.option("--deadline", type=click.FloatRange(min=0, min_open=True), help="Seconds for one case; 60 by default.")
+@click.option("--shrink-runs", type=click.IntRange(min=0), help="Engine runs for each counterexample; 500.")
+@click.option(
+    "--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for all counterexamples; 300."
+)
+@click.option("--keep", type=click.Choice(KEEP), help="Runs whose files, left by the engine, are kept; failed.")
 @on
 @as_json
 def certify(
@@ -64,10 +68,10 @@ def certify(
     **asked: Any,
 ) -> int:
     """
-    Certify ENGINES: the corpus and generated cases, run, judged, shrunk; a certificate and reports.
+    Certify ENGINES: run and judge the corpus and generated cases, shrink violations, write certificates and reports.
 
-    Several engines run the same cases, together with the reference model, and are compared. With --on the model's
-    work is done on a Spark cluster: drawing cases, running the reference model and mutants, judging.
+    Several engines run the same cases, together with the reference model, and are compared. With --on, a Spark cluster
+    draws cases, runs the reference model and mutants, and judges.
     """
     with executors(on) as make_executor:
         return _certify(engines, out, make_executor, resume=resume, keep=keep, as_json=as_json, asked=asked)
@@ -100,7 +104,7 @@ def _certify(
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
-        say(f"\nInterrupted; nothing that was finished is lost. Go on with:\n  {_how_to_go_on(top)}", err=True)
+        say(f"\nInterrupted. All finished cases are saved. Continue with:\n  {_resume_command(top)}", err=True)
         raise
     for word, tally in tallies.items():
         finish(places[word])
@@ -111,17 +115,18 @@ def _certify(
     if len(tallies) > 1:
         _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
     if tallies:
-        errors += _illustrate(top)
+        errors += _write_report(top)
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
 
 
-def _illustrate(top: Path) -> list[int]:
-    """The HTML report; the exit code, if there is none."""
+def _write_report(top: Path) -> list[int]:
+    """Write the HTML report; return the exit code if that fails."""
     report = try_write_report(top)
     if isinstance(report, ReportFailure):
         say(
             f"The HTML report could not be written: {report.because}\n"
-            f"The results and the certificate are whole. Try again: {shlex.join(['conformance', 'report', str(top)])}",
+            "The results and the certificate are complete. "
+            f"Try again: {shlex.join(['conformance', 'report', str(top)])}",
             err=True,
         )
         return [report.exit_code]
@@ -132,8 +137,9 @@ def _illustrate(top: Path) -> list[int]:
 @contextmanager
 def interrupted_once() -> Iterator[None]:
     """
-    Ctrl-C interrupts, and a polite kill is Ctrl-C by another name: continuous integration cancels with it. A second
-    one changes nothing: cleaning up is under way, and soon done.
+    Raise KeyboardInterrupt on the first Ctrl-C or SIGTERM, and ignore all others.
+
+    Continuous integration cancels with SIGTERM. A second signal must not interrupt the cleanup.
     """
 
     def interrupt(_number: int, _frame: object) -> None:
@@ -150,19 +156,20 @@ def interrupted_once() -> Iterator[None]:
 
 
 def _refuse_changes(places: dict[str, Path], asked: dict[str, Any]) -> None:
-    """A campaign goes on as it began; who asks for something else learns that."""
+    """Refuse options that differ from those that a campaign began with."""
     for folder in places.values():
         began = _began(folder)
         for name, value in asked.items():
             if value is not None and value != getattr(began, name):
+                option = f"--{name.replace('_', '-')}"
                 raise click.UsageError(
-                    f"The campaign in {folder} has --{name.replace('_', '-')} {getattr(began, name)}: leave that away "
-                    "to go on with it, or --resume to begin anew."
+                    f"The campaign in {folder} began with {option} {getattr(began, name)}. "
+                    f"Omit {option} to resume this campaign, or omit --resume to start a new one."
                 )
 
 
 def _order(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
-    """What the command line says, then what the project's settings do, then what is usual."""
+    """Make the configuration from the command line, then the project's settings, then the defaults."""
     always = {name: value for name, value in settings.items() if name in asked}
     return CampaignConfig(**(always | {name: value for name, value in asked.items() if value is not None}))
 
@@ -171,14 +178,14 @@ def _folder(words: Sequence[str], out: Path | None, *, resume: bool) -> Path:
     if out is not None:
         return out
     if resume:
-        # The folder itself, not the link to it, which may point elsewhere by the time this ends.
+        # The folder itself, because the link may point elsewhere before the campaign ends.
         latest = PLACE / LATEST
         return PLACE / latest.readlink() if latest.is_symlink() else latest
     return new_folder(PLACE, words)
 
 
 def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
-    """The campaigns of a folder; nothing, if none was begun there and we know on which engines to begin."""
+    """Return the campaigns of a folder; empty if none began there and the engines to start with are known."""
     several = top / SEVERAL
     if several.is_file():
         begun = {word: top / slug(word) for word in engines_in(top)}
@@ -189,9 +196,9 @@ def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
     if not there:
         if words or several.is_file():
             return {}
-        raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to begin one.")
+        raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to start one.")
     if words and set(words) - {REFERENCE} != set(begun) - {REFERENCE}:
-        hint = "Leave the engines away to go on with it, or --resume to begin anew."
+        hint = "Omit the engines to resume this campaign, or omit --resume to start a new one."
         raise Unreadable(str(top), f"the campaign in it is on {', '.join(begun)}", hint)
     return begun
 
@@ -199,14 +206,18 @@ def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
 def _began(folder: Path) -> Began:
     began = read_events(folder / JOURNAL)[0]
     if not isinstance(began, Began):
-        raise Unreadable(str(folder / JOURNAL), "it does not say how the campaign began", "Begin anew.")
+        raise Unreadable(
+            str(folder / JOURNAL),
+            "its first line is not how a campaign begins",
+            "Start a new campaign in another folder.",
+        )
     return began
 
 
 def _begun(
     top: Path, words: list[str], order: CampaignConfig, make_executor: Callable[[], Executor], keep: Keep
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
-    """A new campaign: the folder of each engine, and what will happen."""
+    """Begin a campaign; return the folder and the events of each engine."""
     if not words:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(words) == 1:
@@ -216,7 +227,9 @@ def _begun(
     if len(set(places.values())) < len(places):
         raise click.UsageError(f"Two of these engines would have the same folder: {', '.join(words)}.")
     if all(Results(folder).begun for folder in places.values()):
-        raise Unwritable(str(top), "there is a campaign in it already", "Give a new folder, or --resume.")
+        raise Unwritable(
+            str(top), "the folder has a campaign already", "Give a new folder, or --resume to continue it."
+        )
     for folder in places.values():
         Results(folder).discard_unstarted()
     try:
@@ -230,22 +243,22 @@ def _begun(
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
     """
-    Every campaign to its end, and the exit codes of those that came to none.
+    Run every campaign; return the tallies, and the exit codes of campaigns that failed.
 
-    Engines take turns: who stalls is to stall alone on the machine.
+    Engines take turns: only an engine that stalls alone on the machine is convicted of it.
     """
     tallies: dict[str, Tally] = {}
     errors = []
-    with progress() as shown:
+    with progress() as display:
         for word, campaign in campaigns.items():
             tally = Tally()
             try:
                 for event in campaign:
                     tally.add(event)
                     if isinstance(event, Began):
-                        shown.begin(word, len(plan_of(event)))
+                        display.begin(word, len(plan_of(event)))
                         point_latest(top, within=PLACE)
-                    shown.follow(event, tally)
+                    display.follow(event, tally)
                     if as_json:
                         click.echo(json.dumps(encode_event(event)))
                 tallies[word] = tally
@@ -283,5 +296,5 @@ def _side_by_side(found: Disagreement) -> list[str]:
     return lines
 
 
-def _how_to_go_on(top: Path) -> str:
+def _resume_command(top: Path) -> str:
     return shlex.join(["conformance", "certify", "--resume", "--out", str(top)])

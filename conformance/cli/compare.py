@@ -1,4 +1,4 @@
-"""`conformance compare`: two engines through out."""
+"""`conformance compare`: the observations of two engines for one case."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 from conformance.campaign.differential import first_difference
 from conformance.cli.options import FILE, as_json, seconds
 from conformance.cli.say import say
-from conformance.cli.shown import INCONCLUSIVE, VIOLATES, show
+from conformance.cli.verdicts import INCONCLUSIVE, VIOLATES, show
 from conformance.codec import read_case, read_observations
 from conformance.judge import Budget, Inconclusive, Violates, judge
 
@@ -21,8 +21,10 @@ from conformance.judge import Budget, Inconclusive, Violates, judge
 @as_json
 def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -> int:
     """
-    Whether two engines let the same be seen of CASE: equal; compatible, if both are explained by different
-    interleavings; or differing, if one of them is not explained (exit 1).
+    Compare the observations of two engines for CASE.
+
+    They are equal; compatible, if different interleavings explain both; or differing, if one of them is not explained
+    (exit 1).
     """
     read = read_case(case)
     seen = [read_observations(file, read) for file in (one, other)]

@@ -1,4 +1,4 @@
-"""`conformance engines`: what can run here, what cannot and why."""
+"""`conformance engines`: the engines that can run here, and why others cannot."""
 
 import json
 
@@ -15,9 +15,9 @@ from conformance.registry import engine, names
 @click.command()
 @as_json
 def engines(as_json: bool) -> None:
-    """Every installed engine: what it can do, or why it cannot run here."""
+    """List every installed engine: its capabilities, or why it cannot run here."""
     for name in names():
-        description, places, why = _try(name)
+        description, variants, why = _try(name)
         if as_json:
             click.echo(json.dumps(_encode(name, description, why)))
         elif description is None:
@@ -26,25 +26,25 @@ def engines(as_json: bool) -> None:
             can = description.capabilities
             failures = ", ".join(sorted(can.failures)) or "none"
             say(f"{name} {description.info.version}: ready; failures: {failures}; programs: {len(can.programs)} of 10")
-        for place, because in places.items():
+        for variant, because in variants.items():
             if as_json:
                 click.echo(
-                    json.dumps({"engine": place, "ready": not because} | ({"because": because} if because else {}))
+                    json.dumps({"engine": variant, "ready": not because} | ({"because": because} if because else {}))
                 )
             else:
-                say(f"{place}: {because or 'ready'}")
+                say(f"{variant}: {because or 'ready'}")
 
 
 def _try(name: str) -> tuple[Description | None, dict[str, str], str]:
     try:
         made = engine(name)
     except UnknownEngine as error:
-        return None, {}, f"wants a setting: {error}"
+        return None, {}, f"needs a setting: {error}"
     try:
         description = made.start()
-        # An engine that can run in other places, too, says which; they are not started.
+        # An engine names its other variants, such as `flink:processes`; they are not started.
         others: dict[str, str] = getattr(made, "places", dict)()
-        return description, {f"{name}:{place}": why for place, why in others.items()}, ""
+        return description, {f"{name}:{variant}": why for variant, why in others.items()}, ""
     except ConformanceError as error:
         return None, {}, str(error)
     finally:

@@ -1,4 +1,4 @@
-"""`conformance model explore`: every interleaving of cases, and every placement of failures; here or on a cluster."""
+"""`conformance model explore`: all interleavings of cases and all placements of failures, also on a cluster."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import click
 from conformance.case import Case
 from conformance.cli.executors import run_all
 from conformance.cli.options import FILE, as_json, on
-from conformance.cli.pace import Pace
+from conformance.cli.periodic_progress import PeriodicProgress
 from conformance.codec import read_case
 from conformance.errors import OutOfBudget
 from conformance.model.explore import Visitor
@@ -20,7 +20,7 @@ from conformance.model.explore import explore as search
 
 @attrs.frozen
 class Explored:
-    """What was found in a case, in figures; `unknown` says why there are none."""
+    """The figures of an exploration; `unknown` says why there are none."""
 
     states: int = 0
     transitions: int = 0
@@ -32,16 +32,22 @@ class Explored:
 
     @property
     def code(self) -> int:
-        """As an exit code."""
+        """The exit code."""
         return OutOfBudget.exit_code if self.unknown else 0 if self.transparent and self.live else 1
 
 
 @click.command()
 @click.argument("cases", type=FILE, nargs=-1, required=True, metavar="CASE...")
-@click.option("--failures", type=click.IntRange(0, 8), default=1, show_default=True, help="At most so many failures.")
-@click.option("--every-interleaving", is_flag=True, help="Without the partial-order reduction: to check it.")
 @click.option(
-    "--most", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Configurations at most."
+    "--failures", type=click.IntRange(0, 8), default=1, show_default=True, help="The largest number of failures."
+)
+@click.option("--every-interleaving", is_flag=True, help="Explore without the partial-order reduction, to check it.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="The largest number of configurations.",
 )
 @on
 @as_json
@@ -49,15 +55,15 @@ def explore(
     cases: tuple[Path, ...], failures: int, every_interleaving: bool, most: int, on: str | None, as_json: bool
 ) -> int:
     """
-    Every interleaving of each CASE and every placement of up to K failures (the case's own failures play no part).
+    Explore every interleaving of each CASE and every placement of up to K failures, instead of the case's own.
 
     Exit 0 if failures can never be seen and every execution commits every epoch, 3 if there are too many
     configurations to tell. With --on, cases are explored on a Spark cluster, many at once.
     """
     read = [read_case(file) for file in cases]
-    visit = _Progress() if on is None else None
+    visit = _StepCounter() if on is None else None
     calls = [partial(explored, case, failures, visit, reduced=not every_interleaving, most=most) for case in read]
-    pace, codes = Pace(), []
+    progress, codes = PeriodicProgress(), []
     for number, (file, found) in enumerate(zip(cases, run_all(calls, on), strict=True), start=1):
         codes.append(found.code)
         several = f"{file}: " if len(cases) > 1 else ""
@@ -68,12 +74,12 @@ def explore(
             click.echo(json.dumps(named | attrs.asdict(found, filter=lambda field, _: field.name != "unknown")))
         else:
             click.echo("\n".join(f"{several}{line}" for line in _lines(found, failures)))
-        pace.tell(f"{number} of {len(cases)} cases")
+        progress.report(f"{number} of {len(cases)} cases")
     return 1 if 1 in codes else max(codes)
 
 
 def explored(case: Case, failures: int, visit: Visitor | None = None, *, reduced: bool, most: int) -> Explored:
-    """What there is in a case. That there is too much is a value, so that one case does not end the others' work."""
+    """Explore a case. An exceeded limit is returned as a value, so that it does not end the work on other cases."""
     try:
         found = search(case, failures, reduced=reduced, visit=visit, most=most)
     except OutOfBudget as why:
@@ -90,14 +96,14 @@ def _lines(found: Explored, failures: int) -> Iterator[str]:
     yield "every execution commits every epoch" if found.live else "SOME EXECUTION GETS STUCK"
 
 
-class _Progress:
-    """Counts the steps of an exploration, and looks at the clock once in a thousand."""
+class _StepCounter:
+    """Counts the steps of an exploration, and reports progress after every thousand."""
 
     def __init__(self) -> None:
         self.steps = 0
-        self.pace = Pace()
+        self.progress = PeriodicProgress()
 
     def __call__(self, *_: object) -> None:
         self.steps += 1
         if self.steps % 1000 == 0:
-            self.pace.tell(f"{self.steps} steps")
+            self.progress.report(f"{self.steps} steps")

@@ -1,4 +1,4 @@
-"""Where commands write: never over something that is there."""
+"""Output folders. Commands never overwrite files."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ from conformance.errors import Unwritable
 
 
 def make_new(folder: Path) -> None:
-    """A new folder, or an empty one."""
+    """Make a folder, unless it exists and is empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
     except OSError as error:
-        raise Unwritable(str(folder), error.strerror or "it cannot be made", "Give another folder.") from None
+        raise Unwritable(str(folder), error.strerror or "it cannot be created", "Give another folder.") from None
     if taken:
-        raise Unwritable(str(folder), "there is something in it already", "Give a new folder, or empty this one.")
+        raise Unwritable(str(folder), "the folder is not empty", "Give a new folder, or empty this one.")

@@ -1,4 +1,4 @@
-"""`conformance generate`: the cases of a seed, as files or as figures."""
+"""`conformance generate`: the cases of a seed, as files or as statistics."""
 
 import json
 from collections import Counter
@@ -12,28 +12,34 @@ from attrs import evolve
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import as_json
-from conformance.cli.pace import Pace
+from conformance.cli.periodic_progress import PeriodicProgress
 from conformance.codec import digest, write_case
 from conformance.generators import DEEP, DEFAULT, SITUATIONS, Numbered, cases, situations
 
 
 @click.command()
-@click.option("--cases", "number", type=click.IntRange(min=1), default=100, show_default=True, help="How many.")
+@click.option(
+    "--cases", "number", type=click.IntRange(min=1), default=100, show_default=True, help="The number of cases."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same cases.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write them there, one file each; a new or empty folder.")
-@click.option("--stats", is_flag=True, help="Say how often each situation occurred.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the cases to this new or empty folder, one file each."
+)
+@click.option("--stats", is_flag=True, help="Print how often each situation occurred.")
 @click.option("--deep", is_flag=True, help="Larger graphs, more and larger epochs.")
 @as_json
 def generate(number: int, seed: int, out: Path | None, stats: bool, deep: bool, as_json: bool) -> None:
-    """Generate cases: different from each other, and the same for the same seed everywhere."""
+    """Generate distinct cases, the same for the same seed on every machine."""
     if out is None and not stats:
-        raise click.UsageError("say where to write the cases (--out DIR), or ask how they are (--stats)")
+        raise click.UsageError(
+            "Give a folder to write the cases to (--out DIR), or ask for their statistics (--stats)."
+        )
     if out is not None:
         make_new(out)
     reached: Counter[str] = Counter()
-    pace = Pace()
+    progress = PeriodicProgress()
     for index, case in enumerate(_cases(number, seed, deep=deep)):
-        pace.tell(f"{index} of {number} cases")
+        progress.report(f"{index} of {number} cases")
         reached.update(situations(case))
         if out is not None:
             file = out / f"{index:05}-{digest(case)[:12]}.json"

@@ -11,17 +11,17 @@ from conformance.cli.options import FILE
 from conformance.cli.say import say
 
 COMMANDS = {"python": "python3 adapter.py", "java": "java Adapter.java", "javascript": "node adapter.js"}
-"""How the adapter of each language is run, in its folder."""
+"""The command that runs the adapter of each language, in its folder."""
 
 
 @click.command()
 @click.argument("folder", type=FILE, metavar="DIR")
-@click.option("--language", type=click.Choice(list(COMMANDS)), required=True, help="What the adapter is written in.")
+@click.option("--language", type=click.Choice(list(COMMANDS)), required=True, help="The language of the adapter.")
 def kit(folder: Path, language: str) -> None:
     """
     Write a starting point for an adapter to DIR, a new or empty folder.
 
-    It has the protocol, the ten programs, failures and recovery, and a trivial engine to be replaced by yours; it
+    It has the protocol, the ten programs, failures and recovery, and a trivial engine to replace with yours. It
     conforms already.
     """
     make_new(folder)
@@ -30,5 +30,5 @@ def kit(folder: Path, language: str) -> None:
             if file.is_file():
                 copyfile(file, folder / file.name)
                 say(str(folder / file.name))
-    word = f"stdio:{COMMANDS[language]}"
-    say(f"It conforms already:\n  cd {folder}\n  conformance smoke '{word}'\n  conformance certify '{word}'")
+    engine = f"stdio:{COMMANDS[language]}"
+    say(f"It conforms already:\n  cd {folder}\n  conformance smoke '{engine}'\n  conformance certify '{engine}'")

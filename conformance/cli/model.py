@@ -1,4 +1,4 @@
-"""`conformance model`: the reference model at the command line."""
+"""`conformance model`: commands for the reference model."""
 
 import json
 from pathlib import Path
@@ -19,15 +19,15 @@ from conformance.model.trace import configurations
 
 @click.group()
 def model() -> None:
-    """The reference model: what a failure-transparent engine may do with a case, and what it may show."""
+    """Run the reference model: what a failure-transparent engine may do with a case, and what it may show."""
 
 
 @model.command()
 @click.argument("case", type=FILE)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed, the same run.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the execution.")
 @as_json
 def run(case: Path, seed: int, as_json: bool) -> int:
-    """One random execution of CASE with its failures: trace, gce and out."""
+    """Run one random execution of CASE with its failures; print trace, gce and out."""
     read_ = read_case(case)
     done = execute(read_, seed)
     missed = len(read_.failures) - done.fired
@@ -49,7 +49,7 @@ def run(case: Path, seed: int, as_json: bool) -> int:
 @click.argument("trace", type=FILE)
 @as_json
 def replay(case: Path, trace: Path, as_json: bool) -> int:
-    """Apply TRACE to CASE: every configuration on the way. A step that does not apply is named (exit 1)."""
+    """Apply TRACE to CASE and print every configuration. A step that does not apply is named (exit 1)."""
     read_ = read_case(case)
     steps = read(trace, lambda value: decode_trace(value, read_.graph))
     for number, c in enumerate(configurations(initial(read_), steps)):
@@ -71,7 +71,7 @@ def replay(case: Path, trace: Path, as_json: bool) -> int:
 @click.argument("trace", type=FILE)
 @as_json
 def explain(case: Path, trace: Path, as_json: bool) -> int:
-    """The failure-free trace that explains TRACE, and which of its configurations explains which."""
+    """Print the failure-free trace that explains TRACE, and which of its configurations explains which."""
     read_ = read_case(case)
     steps = read(trace, lambda value: decode_trace(value, read_.graph))
     explained = construct(initial(read_), steps)

@@ -1,4 +1,4 @@
-"""`conformance mutants`: the sensitivity of the suite itself."""
+"""`conformance mutants`: mutation tests of the suite itself."""
 
 import json
 from statistics import median
@@ -9,32 +9,41 @@ import click
 from conformance.campaign.sensitivity import Killed, Spared, mutant_trials
 from conformance.cli.executors import run_all
 from conformance.cli.options import as_json, on
-from conformance.cli.pace import Pace
+from conformance.cli.periodic_progress import PeriodicProgress
 
 
 @click.command()
 @click.option(
-    "--cases", "number", type=click.IntRange(min=1), default=200, show_default=True, help="For each mutant, at most."
+    "--cases",
+    "number",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="The largest number of cases for each mutant.",
 )
 @click.option(
-    "--runs", type=click.IntRange(min=0), default=10_000, show_default=True, help="Of the correct ones, in all."
+    "--runs",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="The number of runs of all correct engines.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--markdown", is_flag=True, help="As a table for a document.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @on
 @as_json
 def mutants(number: int, runs: int, seed: int, markdown: bool, on: str | None, as_json: bool) -> int:
-    """Run every broken engine until it is convicted, and every correct one to see that it is not."""
+    """Run every broken engine until it is convicted, and every correct one to check that it is not accused."""
     found = []
-    pace = Pace()
-    todo = mutant_trials(number=number, runs=runs, seed=seed)
-    for index, result in enumerate(run_all(todo, on), start=1):
+    progress = PeriodicProgress()
+    trials = mutant_trials(number=number, runs=runs, seed=seed)
+    for index, result in enumerate(run_all(trials, on), start=1):
         found.append(result)
         if as_json:
             click.echo(json.dumps(attrs.asdict(result)))
         elif not markdown:
             click.echo(_line(result))
-        pace.tell(f"{index} of {len(todo)} engines")
+        progress.report(f"{index} of {len(trials)} engines")
     killed = [result for result in found if isinstance(result, Killed)]
     spared = [result for result in found if isinstance(result, Spared)]
     if markdown:
@@ -54,7 +63,7 @@ def _line(result: Killed | Spared) -> str:
 
 
 def summary(killed: list[Killed], spared: list[Spared]) -> str:
-    """The figures in one sentence."""
+    """Summarize the results in one sentence."""
     needed = [result.cases for result in killed if result.cases is not None]
     middle = f", the median by case {median(needed):g}, the last by case {max(needed)}" if needed else ""
     runs, accused = sum(result.runs for result in spared), sum(result.accused for result in spared)
@@ -66,7 +75,7 @@ def summary(killed: list[Killed], spared: list[Spared]) -> str:
 
 
 def table(killed: list[Killed], spared: list[Spared]) -> list[str]:
-    """The same as a table in Markdown."""
+    """Return the results as Markdown tables."""
     rows = [
         summary(killed, spared),
         "",

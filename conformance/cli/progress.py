@@ -1,4 +1,4 @@
-"""How far a campaign is: a bar where somebody looks, plain lines where nobody does."""
+"""Progress of a campaign: a bar on a terminal, plain lines elsewhere."""
 
 import os
 import sys
@@ -16,18 +16,18 @@ from conformance.cli.say import say
 from conformance.errors import printable
 
 FEW = 10
-"""Cases that say nothing yet of how long all of them take."""
+"""The number of cases before which the remaining time is not estimated."""
 
-EVERY = 10.0
+INTERVAL = 10.0
 """Seconds between two plain lines."""
 
 
-def words(event: Event, tally: Tally) -> str:
-    """What is being done now, after the cases."""
+def activity(event: Event, tally: Tally) -> str:
+    """Describe what the campaign does after its cases have run."""
     match event:
         case Examined():
-            left = sum(judged.outcome == "violates" for judged in tally.judged.values())
-            return f"looking again at violations: {len(tally.examined)} of {left}"
+            violations = sum(judged.outcome == "violates" for judged in tally.judged.values())
+            return f"examining violations: {len(tally.examined)} of {violations}"
         case Shrunk(guarantee=guarantee, before=before, after=after):
             return f"{guarantee}: shrunk from {before} to {after}"
         case GaveUp(because=because):
@@ -36,18 +36,18 @@ def words(event: Event, tally: Tally) -> str:
 
 
 def counts_of(tally: Tally) -> str:
-    """The verdicts so far."""
+    """Count the outcomes so far."""
     counts = Counter(judged.outcome for judged in tally.judged.values())
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
 def _plain(text: str) -> TextColumn:
-    """Text is text: an engine's words are no markup."""
+    """Make a column of plain text, because the text of an engine is no markup."""
     return TextColumn(text, markup=False)
 
 
 class Bars:
-    """A bar for each engine, with what is left, how fast it goes, and the verdicts."""
+    """A progress bar for each engine, with its throughput, the remaining time and the outcomes."""
 
     def __init__(self) -> None:
         self._bars = Progress(
@@ -59,7 +59,7 @@ class Bars:
             _plain("{task.fields[counts]}"),
             console=Console(stderr=True),
         )
-        self._rate = Throughput()
+        self._throughput = Throughput()
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -71,22 +71,22 @@ class Bars:
         self._bars.stop()
 
     def begin(self, engine: str, total: int) -> None:
-        self._rate = Throughput()
+        self._throughput = Throughput()
         self._task = self._bars.add_task(printable(engine), total=total, pace="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
-            self._bars.update(self._task, advance=1, pace=self._rate.tick(), counts=counts_of(tally))
-        elif said := words(event, tally):
-            self._bars.update(self._task, counts=printable(said))
+            self._bars.update(self._task, advance=1, pace=self._throughput.tick(), counts=counts_of(tally))
+        elif text := activity(event, tally):
+            self._bars.update(self._task, counts=printable(text))
 
 
 class Lines:
-    """The same in plain lines, one every few seconds, for a log."""
+    """The same as plain lines, one every few seconds, for a log."""
 
     def __init__(self) -> None:
-        self._due = monotonic() + EVERY
-        self._rate = Throughput()
+        self._due = monotonic() + INTERVAL
+        self._throughput = Throughput()
 
     def __enter__(self) -> Self:
         return self
@@ -94,40 +94,40 @@ class Lines:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing was started."""
+        """Do nothing: there is nothing to end."""
 
     def begin(self, engine: str, total: int) -> None:
-        self._engine, self._total, self._rate = engine, total, Throughput()
-        self._say(f"{total} cases")
+        self._engine, self._total, self._throughput = engine, total, Throughput()
+        self._print(f"{total} cases")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
-            pace = self._rate.tick()
+            pace = self._throughput.tick()
             if monotonic() >= self._due:
-                left = self._rate.left(self._total - len(tally.judged))
-                self._say(f"{len(tally.judged)} of {self._total} cases, {pace}, {left}; {counts_of(tally)}")
-        elif (said := words(event, tally)) and (not isinstance(event, Examined) or monotonic() >= self._due):
-            self._say(said)
+                left = self._throughput.left(self._total - len(tally.judged))
+                self._print(f"{len(tally.judged)} of {self._total} cases, {pace}, {left}; {counts_of(tally)}")
+        elif (text := activity(event, tally)) and (not isinstance(event, Examined) or monotonic() >= self._due):
+            self._print(text)
 
-    def _say(self, what: str) -> None:
-        self._due = monotonic() + EVERY
-        say(printable(f"{self._engine}: {what}"), err=True)
+    def _print(self, text: str) -> None:
+        self._due = monotonic() + INTERVAL
+        say(printable(f"{self._engine}: {text}"), err=True)
 
 
 class Throughput:
-    """How fast cases go, since this began."""
+    """The throughput of cases since the start."""
 
     def __init__(self) -> None:
         self._since = monotonic()
         self._done = 0
 
     def tick(self) -> str:
-        """One more; how many that are a minute."""
+        """Count a case; return the number of cases per minute."""
         self._done += 1
         return f"{60 * self._done / max(monotonic() - self._since, 0.001):.0f}/min"
 
     def left(self, cases: int) -> str:
-        """How long so many will take. The first come late, as an engine has to be started, and many at once."""
+        """Estimate the time for so many cases. The first are no measure: the engine starts, and many come at once."""
         if self._done < FEW <= cases:
             return "too early to say how long"
         seconds = round(cases * (monotonic() - self._since) / max(self._done, 1))
@@ -135,6 +135,6 @@ class Throughput:
 
 
 def progress() -> Bars | Lines:
-    """Bars on a terminal, lines elsewhere and in continuous integration."""
+    """Return bars on a terminal, lines elsewhere and in continuous integration."""
     plain = not sys.stderr.isatty() or os.environ.get("CI", "").lower() in {"1", "true"}
     return Lines() if plain else Bars()

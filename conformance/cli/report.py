@@ -1,4 +1,4 @@
-"""`conformance report`: what a campaign found, to be looked at."""
+"""`conformance report`: write the HTML report of a campaign."""
 
 from pathlib import Path
 
@@ -14,15 +14,19 @@ REPORT, HISTORY = REPORTS
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=FILE)
-@click.option("--out", type=FILE, help="The HTML file; index.html in the folder, of several history.html in the last.")
+@click.option(
+    "--out",
+    type=FILE,
+    help="The HTML file; by default index.html in the folder or, for several, history.html in the last.",
+)
 def report(folders: tuple[Path, ...], out: Path | None) -> int:
     """
-    Write the HTML report on the results in FOLDERS again: one file, which opens from the disk.
+    Write the HTML report of the results in FOLDERS again, as one file that needs no server.
 
-    Of several, oldest first, it is the report on the last, with verdicts and times from one to the next.
+    For several folders, oldest first, it is the report of the last one, with the history of verdicts and times.
     """
     (*before, last) = folders
-    place = out or last / (HISTORY if before else REPORT)
-    write_report(last, place, before)
-    say(f"report: {place}")
+    file = out or last / (HISTORY if before else REPORT)
+    write_report(last, file, before)
+    say(f"report: {file}")
     return 0

@@ -1,4 +1,4 @@
-"""To people: what an engine or a file made us say cannot move their cursor or colour their screen."""
+"""Output for people, without control characters that an engine or a file may contain."""
 
 import click
 
@@ -6,5 +6,5 @@ from conformance.errors import printable
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print lines of text."""
+    """Print lines of text; characters that cannot be printed are escaped."""
     click.echo("\n".join(map(printable, text.split("\n"))), err=err)

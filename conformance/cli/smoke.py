@@ -1,4 +1,4 @@
-"""`conformance smoke`: an adapter, tried in one thing after the other, with what is wrong and what was said."""
+"""`conformance smoke`: check an adapter, and list its mistakes with the protocol lines."""
 
 import json
 from pathlib import Path
@@ -13,10 +13,10 @@ from conformance.engine import Description
 from conformance.errors import EngineUnavailable
 
 WIDTH = 700
-"""Characters of a line that was said, at the terminal. All of it is in a transcript."""
+"""The number of characters of a protocol line that are printed. A transcript has all of them."""
 
 LINES = 16
-"""So many of the last lines."""
+"""The number of protocol lines that are printed."""
 
 EXIT = {"ok": 0, "violates": 1, "wrong": 4}
 
@@ -29,39 +29,39 @@ EXIT = {"ok": 0, "violates": 1, "wrong": 4}
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
-    help="For one case, at most.",
+    help="The time limit for one case.",
 )
 @as_json
 def smoke(engine: str, transcript: Path | None, seconds: float, as_json: bool) -> int:
     """
-    Try ENGINE in one thing after the other, and say what is wrong, line by line.
+    Check ENGINE in everything that it claims to support, and list its mistakes with the protocol lines.
 
-    For whoever writes an adapter. It takes seconds; when nothing is wrong any more, certify it.
+    This is for authors of adapters. It takes seconds; certify an adapter that passes all checks.
     """
     run = Smoke(engine, seconds=seconds, listener=Transcript(transcript) if transcript is not None else None)
     checks = []
     for check in run.checks():
         checks.append(check)
         if as_json:
-            click.echo(json.dumps(_encoded(check)))
+            click.echo(json.dumps(_encode(check)))
             continue
-        _tell(check)
+        _print_check(check)
         if len(checks) == 1 and run.description is not None:
-            say(f"          {_described(run.description)}")
+            say(f"          {_summary(run.description)}")
     wrong = [check for check in checks if check.standing != "ok"]
     if not as_json:
         say(_conclusion(engine, len(checks), wrong))
     return max((EXIT[check.standing] for check in checks), default=EngineUnavailable.exit_code)
 
 
-def _conclusion(word: str, number: int, wrong: list[Check]) -> str:
+def _conclusion(engine_name: str, number: int, wrong: list[Check]) -> str:
     if not wrong:
-        return f"Nothing is wrong in {number} checks. Now certify it: conformance certify '{word}'"
+        return f"Nothing is wrong in {number} checks. Now certify it: conformance certify '{engine_name}'"
     kept = "" if any(check.standing == "wrong" for check in wrong) else " The protocol is kept."
     return f"{len(wrong)} of {number} checks are not as they should be.{kept}"
 
 
-def _tell(check: Check) -> None:
+def _print_check(check: Check) -> None:
     say(f"{check.standing:8}  {check.name}")
     if check.standing != "ok":
         for said in check.said[-LINES:]:
@@ -75,15 +75,16 @@ def _cut(said: TranscriptLine) -> str:
     return line if len(line) <= WIDTH else f"{line[:WIDTH]}…"
 
 
-def _described(of: Description) -> str:
-    can = of.capabilities
-    commits = "all streams at once" if of.atomic else "streams one by one"
+def _summary(description: Description) -> str:
+    can = description.capabilities
+    commits = "all streams at once" if description.atomic else "streams one by one"
     return (
-        f"{of.info.name} {of.info.version}: {of.epochs} epochs, commits {commits}, {of.snapshots} snapshots; "
+        f"{description.info.name} {description.info.version}: {description.epochs} epochs, commits {commits}, "
+        f"{description.snapshots} snapshots; "
         f"failures: {', '.join(sorted(can.failures)) or 'none'}; {len(can.programs)} of 10 programs"
     )
 
 
-def _encoded(check: Check) -> dict[str, object]:
+def _encode(check: Check) -> dict[str, object]:
     said = [{"t": round(each.t, 3), "way": each.direction, "line": each.line} for each in check.said]
     return {"check": check.name, "standing": check.standing, "because": list(check.because), "said": said}

@@ -1,4 +1,4 @@
-"""`conformance verify`: a certificate, made again from its folder."""
+"""`conformance verify`: recompute a certificate from its folder."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from conformance.cli.say import say
 @click.argument("certificate", type=FILE)
 @as_json
 def verify(certificate: Path, as_json: bool) -> int:
-    """Recompute CERTIFICATE from the folder it stands in: whatever is missing, altered or added is named."""
+    """Recompute CERTIFICATE from its folder; name every file that is missing, altered or added."""
     said = read_certificate(certificate)
     problems = list(problems_of(certificate))
     if as_json:

@@ -1,9 +1,9 @@
 """
-`conformance check --on`: observations that are too large for one process.
+`conformance check --on`: the check of observations that are too large for one process.
 
-Hash first, then judge only where needed. One pass makes a small table of all segments (`segments`); from it follow what
-is no stream (`structure`), what was taken back, torn, or is not the recorded input (`standins`, in the judge's words);
-and the last observation is explained in parallel (`parallel`).
+Rows are hashed first, and judged only where needed. One pass makes a small table of all segments (`segments`). From it
+follows what is no stream (`structure`), and what was retracted, torn, or is not the recorded input (`digest_view`, in
+the judge's words). The last observation is explained in parallel (`parallel`).
 """
 
 from collections.abc import Callable
@@ -20,36 +20,36 @@ from conformance.judge import Budget, Conforms, Verdict, judge
 from conformance.judge.judge import decide
 from conformance.observation import Observations
 from conformance.pipeline import cluster
-from conformance.pipeline.contents import contents
-from conformance.pipeline.dataset import OBSERVED, Kind, Opened, opened
+from conformance.pipeline.contents import input_hashes
+from conformance.pipeline.dataset import OBSERVED, Kind, OpenDataset, open_dataset
 from conformance.pipeline.dataset import RECORDED as RECORDED_COLUMNS
-from conformance.pipeline.digest_view import SegmentIndex, gathered, stand_ins
-from conformance.pipeline.parallel import Explanation, Parallel
+from conformance.pipeline.digest_view import SegmentIndex, digest_view, full_view
+from conformance.pipeline.parallel import Explanation, ParallelExplainer
 from conformance.pipeline.segments import RECORDED, Rows
 from conformance.pipeline.structure import Structure
 from conformance.pipeline.writer import kind_of, table
 
-MOST_GATHERED = 2_000_000
-"""Rows that one process judges, where the question cannot be divided."""
+MOST_ROWS = 2_000_000
+"""The limit of rows that one process judges, if judging cannot be divided."""
 
 
 def check(
     case_file: Path, observations_file: Path, master: str, *, seconds: float, tell: Callable[[str], None]
 ) -> Verdict:
-    """The verdict; `tell` is told what is being done. Without a dataset there is nothing to start Spark for."""
-    question = read(case_file, observations_file)
-    if question.recorded or question.observed:
+    """Judge observations; `tell` gets progress messages. Without a dataset, Spark is not started."""
+    request = read_request(case_file, observations_file)
+    if request.recorded or request.observed:
         cluster.check(master)
-        question.sides()
+        request.check_datasets()
         tell(f"starting Spark on {master}")
         with cluster.session(master) as spark:
-            return question.answered(spark, seconds, tell)
-    _fit(observations_file, question.seen, question.case, digest(question.case))
-    return judge(question.case, question.seen, Budget(steps=10**12, seconds=seconds))
+            return request.judge(spark, seconds, tell)
+    _check_fit(observations_file, request.seen, request.case, digest(request.case))
+    return judge(request.case, request.seen, Budget(steps=10**12, seconds=seconds))
 
 
-def read(case_file: Path, observations_file: Path) -> "CheckRequest":
-    """Both files, without their datasets."""
+def read_request(case_file: Path, observations_file: Path) -> "CheckRequest":
+    """Read both files, without their datasets."""
     return CheckRequest(
         case_file, observations_file, *read_case_beside(case_file), *read_observations_beside(observations_file)
     )
@@ -57,7 +57,7 @@ def read(case_file: Path, observations_file: Path) -> "CheckRequest":
 
 @frozen
 class CheckRequest:
-    """A case and observations, and where their events stand, if not in the files themselves."""
+    """A case and observations, and the datasets of their events, if these are not in the files themselves."""
 
     case_file: Path
     observations_file: Path
@@ -66,70 +66,74 @@ class CheckRequest:
     seen: Observations
     observed: Dataset | None
 
-    def sides(self) -> tuple[Any, Any]:
-        """The recorded input and what was observed: each a dataset that can be read, or streams by observation."""
+    def check_datasets(self) -> None:
+        """Refuse datasets that cannot be read, before Spark is started."""
+        self._sides()
+
+    def _sides(self) -> tuple[Any, Any]:
+        """Return the recorded and the observed events: each a dataset that can be read, or streams by observation."""
         recorded = _beside(self.case_file, self.recorded, RECORDED_COLUMNS)
         observed = _beside(self.observations_file, self.observed, OBSERVED)
         shown = {index: each.streams for index, each in enumerate(self.seen.observations)}
         return recorded or {RECORDED: self.case.inputs}, observed or shown
 
-    def answered(self, spark: Any, seconds: float, tell: Callable[[str], None]) -> Verdict:
-        """The verdict, on a Spark that is there."""
+    def judge(self, spark: Any, seconds: float, tell: Callable[[str], None]) -> Verdict:
+        """Judge the observations in a Spark session."""
         case, seen = self.case, self.seen
-        recorded, observed = self.sides()
+        recorded, observed = self._sides()
         files = (_name(recorded, self.case_file), _name(observed, self.observations_file))
         frame, kind = _frame(spark, recorded, observed)
         rows = Rows(frame, kind, frozenset(case.graph.sources), seen.observed, len(seen.observations), files)
-        whole = _read(rows, tell)
-        whole.check_inputs(case)
-        _fit(self.observations_file, seen, case, digest(case, contents(rows, case) if self.recorded else None))
-        return _judged(whole, case, seen, seconds, tell)
+        index = _summarize(rows, tell)
+        index.check_inputs(case)
+        _check_fit(
+            self.observations_file, seen, case, digest(case, input_hashes(rows, case) if self.recorded else None)
+        )
+        return _judge(index, case, seen, seconds, tell)
 
 
-def _judged(
-    whole: SegmentIndex, case: Case, seen: Observations, seconds: float, tell: Callable[[str], None]
-) -> Verdict:
+def _judge(index: SegmentIndex, case: Case, seen: Observations, seconds: float, tell: Callable[[str], None]) -> Verdict:
     if seen.epochs == "own" or seen.snapshots == "unaligned":
-        count = sum(each.rows for each in whole.summaries.values())
-        if count > MOST_GATHERED:
+        count = sum(each.rows for each in index.summaries.values())
+        if count > MOST_ROWS:
             raise Unsupported(
-                f"with epochs of the engine's own, or unaligned, all of it is one question for one process, which "
-                f"takes {MOST_GATHERED:,} rows; there are {count:,}"
+                f"observations with the engine's own epochs, or unaligned ones, are judged in one process, which "
+                f"takes at most {MOST_ROWS:,} rows; these are {count:,}"
             )
-        return judge(*gathered(whole, case, seen), Budget(steps=10**12, seconds=seconds))
-    small_case, small = stand_ins(whole, case, seen)
+        return judge(*full_view(index, case, seen), Budget(steps=10**12, seconds=seconds))
+    small_case, small_seen = digest_view(index, case, seen)
 
-    def proven(judged: Case, explanation: Explanation, *, complete: bool) -> Conforms:  # noqa: ARG001 - it is
+    def proven(judged: Case, explanation: Explanation, *, complete: bool) -> Conforms:  # noqa: ARG001 - the signature of `decide`
         tell(f"{explanation.rows:,} rows explained and replayed, in {explanation.groups:,} groups")
         return Conforms(None, (), judged, explanation.epochs)
 
-    return decide(small_case, small, Parallel(whole, small, seconds, tell), proven)
+    return decide(small_case, small_seen, ParallelExplainer(index, small_seen, seconds, tell), proven)
 
 
-def _beside(file: Path, dataset: Dataset | None, columns: tuple[str, ...]) -> Opened | None:
-    return None if dataset is None else opened(file.parent / dataset.name, columns)
+def _beside(file: Path, dataset: Dataset | None, columns: tuple[str, ...]) -> OpenDataset | None:
+    return None if dataset is None else open_dataset(file.parent / dataset.name, columns)
 
 
 def _name(side: Any, file: Path) -> str:
-    return str(side.path) if isinstance(side, Opened) else str(file)
+    return str(side.path) if isinstance(side, OpenDataset) else str(file)
 
 
 def _frame(spark: Any, recorded: Any, observed: Any) -> tuple[Any, Kind]:
-    """All rows in one frame; integers, unless one side has text."""
+    """Return all rows in one frame, and the type of their values: integers, unless one side has text."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
-    kinds = {side.kind if isinstance(side, Opened) else kind_of(side) for side in (recorded, observed)}
+    kinds = {side.kind if isinstance(side, OpenDataset) else kind_of(side) for side in (recorded, observed)}
     kind: Kind = "integers" if kinds == {"integers"} else "text"
     frames = []
     for side in (recorded, observed):
-        rows = side.frame(spark) if isinstance(side, Opened) else spark.createDataFrame(table(side, kind))
+        rows = side.frame(spark) if isinstance(side, OpenDataset) else spark.createDataFrame(table(side, kind))
         origin = f.col("observation") if "observation" in rows.columns else f.lit(RECORDED).cast("long")
         value = f.col("value").cast("long" if kind == "integers" else "string")
         frames.append(rows.select(origin.alias("origin"), "stream", "epoch", "seq", value.alias("value")))
     return frames[0].unionByName(frames[1]), kind
 
 
-def _read(rows: Rows, tell: Callable[[str], None]) -> SegmentIndex:
+def _summarize(rows: Rows, tell: Callable[[str], None]) -> SegmentIndex:
     tell("reading, and hashing every segment")
     try:
         summaries = rows.summaries()
@@ -142,12 +146,12 @@ def _read(rows: Rows, tell: Callable[[str], None]) -> SegmentIndex:
 
 
 def _why(error: Exception) -> str:
-    """The line of Spark's that names the file, or its first."""
+    """Return the line of Spark's message that names the file, or its first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return next((line for line in lines if "FAILED_READ_FILE" in line), lines[0])[:400]
 
 
-def _fit(file: Path, seen: Observations, case: Case, key: str) -> None:
+def _check_fit(file: Path, seen: Observations, case: Case, key: str) -> None:
     try:
         seen.check_fit(case, key)
     except Malformed as refused:

@@ -1,7 +1,7 @@
 """
-A Spark of our own: a session for a master, and nothing left of it afterwards.
+A Spark session for a master. After it, no process and no file of it remains.
 
-Nothing here imports pyspark before a session is asked for, so the rest of the tool works without it.
+pyspark is imported only when a session is started, so the rest of the tool works without it.
 """
 
 import logging
@@ -32,14 +32,14 @@ _MASTER = re.compile(
 )
 
 MEMORY = "4g"
-"""Of the driver, unless the user has said otherwise."""
+"""The memory of the driver, unless the user has configured another."""
 
 ANSWER = 5.0
-"""Seconds in which a master has to answer, and in which a JVM has to be gone."""
+"""Seconds in which a master has to answer, and in which a JVM has to exit."""
 
 LAST_LINES = 5
 
-USUAL = {
+DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -53,62 +53,62 @@ LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0
 
 
 class UnknownMaster(ConformanceError):
-    """A word that names no Spark."""
+    """A name that is no Spark master."""
 
     exit_code = 2
 
 
-class _Heard(BaseException):
-    """A signal. Of a KeyboardInterrupt, Spark's gateway makes a log entry with a traceback."""
+class _Signalled(BaseException):
+    """A signal arrived. No KeyboardInterrupt, which Spark's gateway would log with a traceback."""
 
 
 @contextmanager
 def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
     """
-    A SparkSession on that master, for as long as the block lasts.
+    Open a SparkSession on a master while the block runs.
 
-    All that it writes stands in a temporary folder, which is removed; its JVM is ended with it, also after an error or
-    Ctrl-C. Only one can be open in a process.
+    It writes into a temporary folder, which is removed. Its JVM is ended with it, also after an error or Ctrl-C. Only
+    one session can be open in a process.
     """
     check(master)
     folder = Path(tempfile.mkdtemp(prefix="conformance-spark-"))
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     environment = dict(os.environ)
-    heard: list[int] = []
+    signals: list[int] = []
 
-    def hear(number: int, _: object) -> None:
-        heard.append(number)
-        # Spark's gateway would log that its conversation was cut off. That is what was wanted.
+    def handle(number: int, _: object) -> None:
+        signals.append(number)
+        # Without this, Spark's gateway logs that its connection was cut.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
-        raise _Heard
+        raise _Signalled
 
     spark, app = None, ""
     try:
-        _listen(dict.fromkeys(before, hear))
+        _handle_signals(dict.fromkeys(before, handle))
         spark = _started(master, folder, settings or {})
         app = spark.sparkContext.applicationId
-        # Spark has put a handler there that talks to its JVM, perhaps in the middle of a sentence.
-        _listen(dict.fromkeys(before, hear))
+        # Spark has installed a handler that calls its JVM, perhaps in the middle of another call.
+        _handle_signals(dict.fromkeys(before, handle))
         yield spark
     except BaseException:
-        if heard:
-            # Whatever became of it on its way through Spark.
-            raise _interruption(heard[0]) from None
+        if signals:
+            # Spark may have turned the signal into another exception.
+            raise _interruption(signals[0]) from None
         raise
     finally:
-        # Whoever presses Ctrl-C twice still wants nothing to be left.
-        _listen(dict.fromkeys(before, signal.SIG_IGN))
+        # A second Ctrl-C must not interrupt the cleanup.
+        _handle_signals(dict.fromkeys(before, signal.SIG_IGN))
         try:
-            _stop(spark, app, master, politely=not heard)
+            _stop(spark, app, master, orderly=not signals)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             os.environ.clear()
             os.environ.update(environment)
-            _listen(before)
+            _handle_signals(before)
 
 
-def _listen(handlers: Mapping[signal.Signals, Any]) -> None:
-    with suppress(ValueError):  # Only the main thread hears signals.
+def _handle_signals(handlers: Mapping[signal.Signals, Any]) -> None:
+    with suppress(ValueError):  # Only the main thread handles signals.
         for number, handler in handlers.items():
             signal.signal(number, handler)
 
@@ -118,10 +118,10 @@ def _interruption(number: int) -> BaseException:
 
 
 def check(master: str) -> None:
-    """Say at once what would otherwise be found out after a minute, in Java."""
+    """Refuse a master that cannot work. Spark would notice after a minute, with an error in Java."""
     match = _MASTER.fullmatch(master)
     if match is None:
-        raise UnknownMaster(f"{master!r} is no master of Spark; it can be {MASTERS}")
+        raise UnknownMaster(f"{master!r} is no Spark master; give {MASTERS}")
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
             raise EngineUnavailable(f"--on needs {package}: pip install 'dataflow-conformance[spark]'")
@@ -130,7 +130,7 @@ def check(master: str) -> None:
             socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()
         except (OSError, OverflowError) as error:
             raise EngineUnavailable(
-                f"nobody answers at {master} ({error}); start a master there, or use local[*]"
+                f"no Spark master answers at {master} ({error}); start one there, or use local[*]"
             ) from None
 
 
@@ -138,34 +138,34 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see above
 
     local = master.startswith("local")
-    here = str(Path(__file__).parents[2])
+    package_folder = str(Path(__file__).parents[2])
     os.environ.update(java_home("Spark", folder))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    places = {
+    folders = {
         "spark.local.dir": str(folder),
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     if local:
-        # Python workers find this package where we did, installed or not.
-        places["spark.executorEnv.PYTHONPATH"] = python_path(here)
+        # Python workers import this package from the same folder, installed or not.
+        folders["spark.executorEnv.PYTHONPATH"] = python_path(package_folder)
     memory = {} if _memory_is_configured() else {"spark.driver.memory": MEMORY}
     builder = SparkSession.builder.master(master).appName("dataflow-conformance")
-    for name, value in {**USUAL, **(LOOPBACK if local else {}), **places, **memory, **settings}.items():
+    for name, value in {**DEFAULTS, **(LOOPBACK if local else {}), **folders, **memory, **settings}.items():
         builder = builder.config(name, value)
-    said = folder / "stderr"
+    stderr = folder / "stderr"
     try:
-        with _stderr_to(said):
+        with _stderr_to(stderr):
             spark = builder.getOrCreate()
     except Exception as error:
-        raise EngineUnavailable(f"Spark does not start on {master}: {_why(error, said)}") from error
+        raise EngineUnavailable(f"Spark does not start on {master}: {_why(error, stderr)}") from error
     return spark
 
 
 def _memory_is_configured() -> bool:
-    """Whether the user has said how much memory a driver gets, in any of the places that Spark looks at."""
+    """Tell whether the user has configured the memory of the driver, in any of the places that Spark reads."""
     if "SPARK_DRIVER_MEMORY" in os.environ or "driver" in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return True
     homes = [os.environ.get("SPARK_CONF_DIR"), os.environ.get("SPARK_HOME") and f"{os.environ['SPARK_HOME']}/conf"]
@@ -178,7 +178,7 @@ def _memory_is_configured() -> bool:
 
 @contextmanager
 def _stderr_to(file: Path) -> Iterator[None]:
-    """What the JVM says while it starts, and later, is kept in a file: it is for us, if anything goes wrong."""
+    """Redirect stderr, which the JVM inherits, to a file that is read if Spark does not start."""
     kept = os.dup(2)
     with file.open("wb") as log:
         os.dup2(log.fileno(), 2)
@@ -189,20 +189,20 @@ def _stderr_to(file: Path) -> Iterator[None]:
         os.close(kept)
 
 
-def _why(error: Exception, said: Path) -> str:
+def _why(error: Exception, stderr: Path) -> str:
     with suppress(OSError):
-        lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
-        told = [line.strip() for line in lines if "Exception" in line or "rror" in line][:LAST_LINES]
-        if told:
-            return " / ".join(told)
+        lines = stderr.read_text(encoding="utf-8", errors="replace").splitlines()
+        errors = [line.strip() for line in lines if "Exception" in line or "rror" in line][:LAST_LINES]
+        if errors:
+            return " / ".join(errors)
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
+def _stop(spark: Any, app: str, master: str, *, orderly: bool) -> None:
     """
-    Stop the session and end its JVM, so that the next session may be another one.
+    Stop the session and end its JVM, so that the next session can have another configuration.
 
-    What was interrupted in the middle of a conversation cannot be asked to stop: then its JVM is ended at once.
+    A session that was interrupted in the middle of a call cannot be asked to stop: its JVM is ended at once.
     """
     from pyspark import SparkContext  # noqa: PLC0415 - see above
 
@@ -211,15 +211,15 @@ def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
     if spark is not None:
         work = Path(home._find_spark_home(), "work", app)  # noqa: SLF001
         with suppress(Exception):
-            if politely:
+            if orderly:
                 spark.stop()
             else:
-                # It would be surprised, in a traceback, that nobody is there any more.
+                # Without this, it prints a traceback when its connection closes.
                 spark.sparkContext._accumulatorServer.shutdown()  # noqa: SLF001
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - pyspark has no other way to end its JVM
     if gateway is not None:
         process = getattr(gateway, "proc", None)
-        if politely:
+        if orderly:
             with suppress(Exception):
                 gateway.shutdown()
         if process is not None:
@@ -233,7 +233,7 @@ def _stop(spark: Any, app: str, master: str, *, politely: bool) -> None:
         SparkContext._gateway = None  # noqa: SLF001
         SparkContext._jvm = None  # noqa: SLF001
     if work is not None and app and master.startswith("local-cluster"):
-        # Workers of a local cluster insist on writing beside Spark itself.
+        # Workers of a local cluster always write into the folder of Spark itself.
         shutil.rmtree(work, ignore_errors=True)
         with suppress(OSError):
             work.parent.rmdir()

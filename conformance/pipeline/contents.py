@@ -1,4 +1,4 @@
-"""What identifies the inputs of a case in a dataset: a hash of each epoch of each source, made where the rows are."""
+"""Hashes that identify the inputs of a case in a dataset, one for each epoch of each source, computed by Spark."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ from conformance.case import Case
 from conformance.pipeline.segments import RECORDED, Rows
 
 
-def contents(rows: Rows, case: Case) -> dict[str, list[str]]:
+def input_hashes(rows: Rows, case: Case) -> dict[str, list[str]]:
     """
-    For each source the hash of each epoch, as `codec.cases.content` makes it of a list of events: the SHA-256 of the
-    list as JSON. A value, as it stands in the dataset, is its event as JSON already.
+    Compute for each source the hash of each epoch: the SHA-256 of the list of its events as JSON.
+
+    It equals `codec.cases.content` of the events. A value in the dataset is its event as JSON already.
     """
     from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
@@ -19,7 +20,7 @@ def contents(rows: Rows, case: Case) -> dict[str, list[str]]:
 
     pair = f.struct("seq", f.col("value").cast("string").alias("value"))
     events = f.collect_list(f.when(f.col("value").isNotNull(), pair))
-    of = rows.frame.filter(f.col("origin") == RECORDED).groupBy("stream", "epoch")
-    found = of.agg(f.sha2(listed(events).cast("binary"), 256).alias("hash")).collect()
-    by_place = {(row.stream, row.epoch): row.hash for row in found}
-    return {source: [by_place[source, epoch] for epoch in range(1, case.epochs + 1)] for source in case.graph.sources}
+    epochs = rows.frame.filter(f.col("origin") == RECORDED).groupBy("stream", "epoch")
+    found = epochs.agg(f.sha2(listed(events).cast("binary"), 256).alias("hash")).collect()
+    by_epoch = {(row.stream, row.epoch): row.hash for row in found}
+    return {source: [by_epoch[source, epoch] for epoch in range(1, case.epochs + 1)] for source in case.graph.sources}

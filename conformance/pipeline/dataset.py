@@ -1,8 +1,8 @@
 """
-Events in a Parquet dataset: one row for each message of a stream, its borders among them.
+Events in a Parquet dataset: one row for each message of a stream, borders included.
 
-What a row has to be is written down in docs/formats.md. Here a dataset is opened: it is there, whole, Parquet, and has
-the columns. What its rows say is for `segments`.
+docs/formats.md defines the rows. This module opens a dataset: it exists, is complete, is Parquet, and has the columns.
+`segments` checks the rows.
 """
 
 from pathlib import Path
@@ -19,36 +19,36 @@ OBSERVED = ("observation", "stream", "epoch", "seq", "value")
 RECORDED = OBSERVED[1:]
 
 DONE = "_SUCCESS"
-"""What Spark, and we, put into a folder when all of it is written."""
+"""The file that marks a folder as completely written."""
 
 
 @frozen
-class Opened:
-    """A dataset that can be read: where it is, and what its values are."""
+class OpenDataset:
+    """A dataset that can be read: its path, the type of its values, and its columns."""
 
     path: Path
     kind: Kind
     columns: tuple[str, ...]
 
     def frame(self, spark: Any) -> Any:
-        """Its rows."""
+        """Return its rows as a data frame."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
-        rows = spark.read.parquet(f"file://{_literally(str(self.path))}")
+        rows = spark.read.parquet(f"file://{_escaped(str(self.path))}")
         value = f.col("value").cast("long" if self.kind == "integers" else "string")
-        whole = [
+        integers = [
             f.col(name).cast("long").alias(name) for name in self.columns if name in {"observation", "epoch", "seq"}
         ]
-        return rows.select(*whole, f.col("stream"), value.alias("value"))
+        return rows.select(*integers, f.col("stream"), value.alias("value"))
 
 
-def opened(path: Path, columns: tuple[str, ...]) -> Opened:
-    """Open a dataset; refuse what is not there, not finished, not Parquet, or has other columns."""
+def open_dataset(path: Path, columns: tuple[str, ...]) -> OpenDataset:
+    """Open a dataset; refuse one that is missing, incomplete, not Parquet, or has other columns."""
     kinds = [_kind(file, columns) for file in _files(path)]
     schemas = {schema for _, schema in kinds}
     if len(schemas) > 1:
         raise Malformed("files with columns of different types", "the same types in every file", file=str(path))
-    return Opened(path.absolute(), kinds[0][0], columns)
+    return OpenDataset(path.absolute(), kinds[0][0], columns)
 
 
 def _files(path: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def _files(path: Path) -> list[Path]:
         raise Unreadable(
             str(path),
             f"there is no {DONE} in it, so it may be half-written",
-            f"Write it again; whoever writes such a folder by hand puts an empty file {DONE} into it at the end.",
+            f"Write it again; a program that writes such a folder puts an empty file {DONE} into it at the end.",
         )
     found = [each for each in inside if not each.name.startswith(("_", "."))]
     if folders := [each.name for each in found if not each.is_file()]:
@@ -78,7 +78,7 @@ def _kind(file: Path, columns: tuple[str, ...]) -> tuple[Kind, str]:
     try:
         schema = parquet.read_schema(file)
     except (pa.ArrowException, OSError) as error:
-        because = f"it is no Parquet, or not all of it ({str(error).splitlines()[0]})"
+        because = f"it is no Parquet file, or incomplete ({str(error).splitlines()[0]})"
         raise Unreadable(str(file), because, "Write it again.") from None
     for name in schema.names:
         if name not in columns or schema.names.count(name) > 1:
@@ -108,6 +108,6 @@ def _type(type_: Any) -> str:
     return "text" if types.is_string(type_) or types.is_large_string(type_) else str(type_)
 
 
-def _literally(path: str) -> str:
-    """A path for Spark, which would take some characters for patterns."""
+def _escaped(path: str) -> str:
+    """Escape the characters of a path that Spark takes for patterns."""
     return "".join(f"\\{each}" if each in "*?[]{}\\" else each for each in path)

@@ -1,4 +1,4 @@
-"""Values of a dataset as events, and back. A column of text has each event as JSON, in the one way to write it."""
+"""Values of a dataset as events. A column of text has each event as canonical JSON."""
 
 import json
 from functools import lru_cache
@@ -12,20 +12,20 @@ from conformance.programs import Event
 
 
 def event_of(value: Any, kind: Kind) -> Event:
-    """A value as an event."""
+    """Convert a value to an event."""
     return int(value) if kind == "integers" else parsed(value)
 
 
 @lru_cache(maxsize=100_000)
 def parsed(text: str) -> Event:
-    """A value of a column of text as an event. It has been checked."""
+    """Convert a value of a column of text, which has been checked, to an event."""
     event: Event = json.loads(text)
     return event
 
 
 @lru_cache(maxsize=100_000)
 def is_event(text: str) -> bool:
-    """Whether that is an event, written as it must be: what is equal must look equal, because hashes are compared."""
+    """Tell whether a text is the canonical JSON of an event. Equal events must have equal hashes."""
     try:
         event = json.loads(text)
         check_epochs(((event,),))
@@ -35,9 +35,9 @@ def is_event(text: str) -> bool:
 
 
 def are_events(values: Any) -> Any:
-    """The same for a column, in one of Spark's workers. A border, which is null, is no event and not wrong."""
+    """Tell the same of each value of a column, in a Spark worker. A border, which is null, is not wrong."""
     return values.map(lambda text: not isinstance(text, str) or is_event(text)).astype(bool)
 
 
-# Spark looks at the annotations of such a function, and wants those of pandas or none.
+# Spark reads the annotations of such a function, and accepts those of pandas or none.
 are_events.__annotations__.clear()

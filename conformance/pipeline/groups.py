@@ -1,8 +1,8 @@
 """
-What runs in Spark's workers: one group of rows, explained by the judge's own code, and replayed.
+The part that runs in Spark's workers: a group of rows is explained by the judge's own code, and replayed.
 
-A group is one task in one epoch, with the state at its start; or, where states are not known in advance, a part of the
-graph in all epochs. An answer is a value, never an exception: that would end the whole job.
+A group is one task in one epoch, with the state at its start; or, if states are not known in advance, a part of the
+graph in all epochs. An answer is a value, never an exception, which would end the whole job.
 """
 
 import pickle
@@ -19,14 +19,14 @@ from conformance.judge.explain import Orders, StreamSegments, TaskGroup, Unexpla
 from conformance.judge.ordering import Segment
 from conformance.pipeline.dataset import Kind
 from conformance.pipeline.events import parsed
-from conformance.pipeline.segments import wrong_number
-from conformance.pipeline.states import from_keys, keys_of
+from conformance.pipeline.segments import numbering_error
+from conformance.pipeline.states import key_count, keyed_state
 
 STATE = -1
-"""Stands for the state, where rows have the number of a stream; their seq is a key, their value its sum."""
+"""The number in the column `stream` of rows that hold the state: their seq is a key, their value its sum."""
 
 BORDERS: dict[Kind, int | str] = {"integers": -1, "text": ""}
-"""What stands for a border here, as a null would make floating-point numbers of a column of integers."""
+"""The value of a border. It is not null, because pandas would convert a column of integers to floating point."""
 
 ANSWER = "part long, slice long, rows long, answer string, said binary"
 
@@ -35,21 +35,21 @@ GroupAnswer: TypeAlias = Literal["explained", "unexplained", "out of budget", "m
 
 @frozen
 class Subgraph:
-    """A part of the graph: its tasks, the streams they touch, and whether it is judged epoch by epoch."""
+    """A part of the graph: its tasks, their streams, and whether it is split into epochs to be judged."""
 
     tasks: tuple[Task, ...]
     streams: tuple[str, ...]
     split: bool
     shown: int
-    """How many epochs there are to judge, where it is split."""
+    """The number of epochs to judge, if it is split."""
 
     states: tuple[Any, ...] = ()
-    """At the start of each epoch and behind the last, where it is split, and the state is not in the rows."""
+    """The states at the start of each epoch and after the last, if it is split and the state is not in the rows."""
 
 
 @frozen
 class JudgingPlan:
-    """What every worker has to know."""
+    """What every worker needs to know."""
 
     subgraphs: tuple[Subgraph, ...]
     kind: Kind
@@ -58,7 +58,7 @@ class JudgingPlan:
 
 
 def explainer(plan: Any, counted: Any) -> Callable[[Any, Any], Any]:
-    """The function for `applyInPandas`; the plan is a broadcast one, and rows are counted in an accumulator."""
+    """Make the function for `applyInPandas`. The plan is a broadcast variable; an accumulator counts the rows."""
 
     def explain_group(key: tuple[Any, ...], rows: Any) -> Any:
         import pandas as pd  # noqa: PLC0415 - it comes with the extra `spark`
@@ -94,35 +94,36 @@ class _Group:
         }
         start = self._start(keys)
         budget = Budget(steps=10**12, seconds=self.plan.seconds)
-        part = TaskGroup(
+        group = TaskGroup(
             list(subgraph.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start
         )
         try:
-            found = part.solve()
+            found = group.solve()
         except OutOfBudget as out:
             return "out of budget", str(out).encode()
         if isinstance(found, Unexplained):
             return "unexplained", pickle.dumps(evolve(found, epoch=self.slice) if subgraph.split else found)
-        ends = replayed(subgraph.tasks, seen, start, found, epochs)
+        ends = replay(subgraph.tasks, seen, start, found, epochs)
         if ends is None or (subgraph.states and ends[0] != subgraph.states[self.slice]):
             return "unproven", b""
         return "explained", b""
 
     def _start(self, keys: Mapping[int, int]) -> tuple[Any, ...]:
-        """The states to start from."""
+        """Return the states at the start."""
         if not self.subgraph.split:
             return tuple(task.program.initial for task in self.subgraph.tasks)
         (task,) = self.subgraph.tasks
-        if keys_of(task.program) is not None:
-            return (from_keys(task.program, keys),)
+        if key_count(task.program) is not None:
+            return (keyed_state(task.program, keys),)
         return (self.subgraph.states[self.slice - 1],)
 
     def _segments(
         self, rows: Any
     ) -> tuple[dict[tuple[int, int], Segment], dict[int, int], tuple[str, int, str] | None]:
         """
-        The segments by stream and epoch, and the keys of the state; and where rows are not numbered one by one, what is
-        wrong there. They are in no order when they come.
+        Return the segments by stream and epoch, the keys of the state, and the first error in the numbers of rows.
+
+        Rows arrive in any order.
         """
         stream, epoch, seq = (rows[name].to_numpy() for name in ("stream", "epoch", "seq"))
         order = np.lexsort((seq, epoch, stream))
@@ -137,23 +138,23 @@ class _Group:
                 keys = {int(key): int(total) for key, total in zip(seq[start:end], values[start:end], strict=True)}
                 continue
             if not (np.diff(seq[start:end]) == 1).all():
-                wrong = wrong_number(seq[start:end].tolist(), int(seq[start]))
+                wrong = numbering_error(seq[start:end].tolist(), int(seq[start]))
                 return {}, {}, (self.subgraph.streams[number], int(epoch[start]), str(wrong))
             segments[number, int(epoch[start])] = self._events(values[start : end - 1])
         return segments, keys, None
 
     def _events(self, values: Any) -> Segment:
-        """What stands before the border."""
+        """Convert the values before the border to events."""
         return tuple(values.tolist()) if self.plan.kind == "integers" else tuple(map(parsed, values))
 
 
-def replayed(
+def replay(
     tasks: Sequence[Task], seen: StreamSegments, start: Sequence[Any], orders: Orders, epochs: int
 ) -> tuple[Any, ...] | None:
     """
-    The states that these orders leave, if they take every event and show what was seen; None if they do not.
+    Replay orders; return the final states if they take every event and give the observed output, and None if not.
 
-    This is what the witness of a verdict is elsewhere: an order that was found is not believed, it is followed.
+    This corresponds to the witness of a verdict: an order that was found is not trusted, it is replayed.
     """
     states = list(start)
     for epoch in range(epochs):

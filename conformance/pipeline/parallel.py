@@ -1,23 +1,23 @@
 """
-The last observation, explained task by task and epoch by epoch, all at the same time.
+The explanation of the last observation, task by task and epoch by epoch, in parallel.
 
 Why that is enough. Let a task's inputs and output be observed throughout, and let s(e) be the state at the start of
-epoch e that `states` reads off what was observed in the epochs before. If some failure-free execution shows the task's
+epoch e that `states` derives from what was observed in the epochs before. If a failure-free execution shows the task's
 epochs up to e - 1, it leaves s(e), because every order that explains an epoch leaves the same state. So:
 
 - If every epoch is explained from its s(e), then, by induction, these orders one after the other are an execution:
-  each leaves the state that the next one starts in. (A group that finds an order follows it and compares.)
-- Let e be the first epoch that is not explained from s(e). Those before it are, so whatever execution explains them
-  leaves s(e), and none explains e. What is found at later epochs stands on a state that nobody had, and is not told.
+  each leaves the state that the next one starts in. (A group that finds an order replays it and compares.)
+- Let e be the first epoch that is not explained from s(e). Those before it are, so every execution that explains them
+  leaves s(e), and none explains e. Findings at later epochs assume a state that did not occur, and are not reported.
 
-Tasks of which that cannot be said, because they share a stream that nobody observed or are an `average` that is reset,
-are judged together in all epochs, by `judge.explain` as it is, in one group.
+Tasks of which that cannot be said, because they share an unobserved stream or are an `average` that is reset, are
+judged together in all epochs, by `judge.explain` unchanged, in one group.
 
-Epochs are not split further, by key. An output of `keyed_sum` does not say which key it belongs to. Where there is one
-input it could be known, as the n-th output is the n-th event's; but then each output has to meet its event before it
-can go to its key, and that join moves every row once more, while following a `keyed_sum` costs two microseconds a row,
-a small part of what it costs to bring the row there. And whether rows are numbered without a gap, which a group sees in
-passing because it has all of a segment, would need a pass of its own.
+Epochs are not split further, by key. An output of `keyed_sum` does not say which key it belongs to. With one input that
+is known, because the n-th output belongs to the n-th event; but then each output has to be joined with its event, and
+that join moves every row once more, while replaying a `keyed_sum` costs two microseconds a row, a small part of what it
+costs to move the row. Also, a group checks that rows are numbered without a gap, because it has all of a segment;
+otherwise that would need a pass of its own.
 """
 
 import pickle
@@ -38,15 +38,15 @@ from conformance.judge.witness import Unproven
 from conformance.observation import Observations
 from conformance.pipeline.digest_view import SegmentIndex
 from conformance.pipeline.groups import ANSWER, BORDERS, STATE, JudgingPlan, Subgraph, explainer
+from conformance.pipeline.progress import report_progress
 from conformance.pipeline.segments import NUMBERED, RECORDED, SegmentKey, SegmentSummary, path_of
-from conformance.pipeline.states import from_keys, is_known, keys_of, starts
-from conformance.pipeline.watching import watched
+from conformance.pipeline.states import is_determined, key_count, keyed_state, start_states
 from conformance.programs import P
 
 
 @frozen
 class Explanation:
-    """How much was explained, and replayed: epochs, groups and rows."""
+    """The numbers of epochs, groups and rows that were explained and replayed."""
 
     epochs: int
     groups: int
@@ -54,10 +54,10 @@ class Explanation:
 
 
 @frozen
-class Parallel:
-    """Explains the last observation; `seen` may be of stand-ins, the rows are in `whole`."""
+class ParallelExplainer:
+    """Explains the last observation. `seen` may be a digest view; the rows are in `index`."""
 
-    whole: SegmentIndex
+    index: SegmentIndex
     seen: Observations
     seconds: float
     tell: Callable[[str], None]
@@ -68,25 +68,25 @@ class Parallel:
         segments = stream_segments(judged, self.seen, epochs)
         found = [tuple(part) for part in task_groups(judged.graph, segments)]
         plan = JudgingPlan(
-            tuple(self._subgraph(judged, tasks, epochs) for tasks in found), self.whole.rows.kind, epochs, self.seconds
+            tuple(self._subgraph(judged, tasks, epochs) for tasks in found), self.index.rows.kind, epochs, self.seconds
         )
         answers = self._answers(judged, plan)
         self._refuse_misnumbered(judged, answers)
         if unproven := [each for each in answers if each.answer == "unproven"]:
             tasks = ", ".join(task.name for task in plan.subgraphs[unproven[0].part].tasks)
             raise Unproven(f"an order that was found for {tasks} does not show what was seen; please report both files")
-        unexplained, doubtful = self._first_of_each(answers)
+        unexplained, undecided = self._first_of_each(answers)
         findings = extra + [finding for each in unexplained for finding in self._findings(judged, each, epochs)]
-        if doubtful and not findings:
-            raise OutOfBudget(doubtful[0])
+        if undecided and not findings:
+            raise OutOfBudget(undecided[0])
         return findings or Explanation(epochs, len(answers), sum(each.rows for each in answers))
 
     def _origin(self, judged: Case, stream: str) -> int:
-        """Where the rows of a stream are: the sources are as they were recorded."""
+        """Return the origin of the rows of a stream: sources are taken as recorded."""
         return RECORDED if stream in judged.inputs else len(self.seen.observations) - 1
 
     def _summary(self, judged: Case, stream: str, epoch: int) -> SegmentSummary:
-        return self.whole.summaries[self._origin(judged, stream), stream, epoch]
+        return self.index.summaries[self._origin(judged, stream), stream, epoch]
 
     def _subgraph(self, judged: Case, tasks: tuple[Task, ...], epochs: int) -> Subgraph:
         streams = tuple(dict.fromkeys(s for task in tasks for s in (*task.inputs, task.output)))
@@ -94,40 +94,40 @@ class Parallel:
         together = Subgraph(tasks, streams, split=False, shown=epochs)
         if others:
             return together
-        shown = min(epochs, self.whole.shown(self._origin(judged, task.output), task.output))
+        shown = min(epochs, self.index.shown(self._origin(judged, task.output), task.output))
         read = [[self._summary(judged, each, e) for each in task.inputs] for e in range(1, shown + 1)]
-        if not all(is_known(task, inputs) for inputs in read):
+        if not all(is_determined(task, inputs) for inputs in read):
             return together
-        if keys_of(task.program) is not None:
+        if key_count(task.program) is not None:
             return Subgraph(tasks, streams, split=True, shown=shown)
         written = [self._summary(judged, task.output, e) for e in range(1, shown + 1)]
-        states = tuple(starts(task, list(zip(read, written, strict=True))))
+        states = tuple(start_states(task, list(zip(read, written, strict=True))))
         return Subgraph(tasks, streams, split=True, shown=shown, states=states)
 
     def _answers(self, judged: Case, plan: JudgingPlan) -> list[Any]:
-        spark = self.whole.rows.frame.sparkSession
+        spark = self.index.rows.frame.sparkSession
         routed = self._routed(judged, plan)
         if routed is None:
             return []
         groups = sum(subgraph.shown if subgraph.split else 1 for subgraph in plan.subgraphs)
         self.tell(f"judging {groups:,} groups: each task in each epoch, or tasks that have to be judged together")
         known, counted = spark.sparkContext.broadcast(plan), spark.sparkContext.accumulator(0)
-        with watched(counted, self._how_many(judged, plan), self.tell):
+        with report_progress(counted, self._row_count(judged, plan), self.tell):
             explained = routed.groupBy("part", "slice").applyInPandas(explainer(known, counted), ANSWER)
             answers: list[Any] = explained.collect()
         return sorted(answers, key=lambda each: (each.part, each.slice))
 
-    def _how_many(self, judged: Case, plan: JudgingPlan) -> int:
-        """Rows, each as often as it is needed."""
+    def _row_count(self, judged: Case, plan: JudgingPlan) -> int:
+        """Count the rows, each once for every group that needs it."""
         routes = [(each[0], each[1], each[5]) for each in self._routes(judged, plan)]
-        found = self.whole.summaries
+        found = self.index.summaries
         return sum(found[o, s, e].rows for o, s, upto in routes for e in range(1, upto + 1) if (o, s, e) in found)
 
     def _routed(self, judged: Case, plan: JudgingPlan) -> Any:
-        """Each row, once for each group that needs it; and the states that are in the rows."""
+        """Return each row once for every group that needs it, and the states that are in the rows."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
-        frame, kind = self.whole.rows.frame, self.whole.rows.kind
+        frame, kind = self.index.rows.frame, self.index.rows.kind
         routes = list(self._routes(judged, plan))
         if not routes:
             return None
@@ -146,77 +146,77 @@ class Parallel:
         for part, subgraph in enumerate(plan.subgraphs):
             outputs = {task.output for task in subgraph.tasks}
             for number, stream in enumerate(subgraph.streams):
-                keys = keys_of(subgraph.tasks[0].program) if subgraph.split and stream not in outputs else None
+                keys = key_count(subgraph.tasks[0].program) if subgraph.split and stream not in outputs else None
                 yield self._origin(judged, stream), stream, part, number, subgraph.split, subgraph.shown, keys
 
     def _refuse_misnumbered(self, judged: Case, answers: Sequence[Any]) -> None:
         for each in answers:
             if each.answer == "misnumbered":
-                stream, epoch, found = pickle.loads(each.said)  # noqa: S301 - our own worker said it
+                stream, epoch, found = pickle.loads(each.said)  # noqa: S301 - written by our own worker
                 origin = self._origin(judged, stream)
                 raise Malformed(
                     f"{found} in epoch {epoch}",
                     NUMBERED,
                     path=path_of(origin, stream),
-                    file=self.whole.rows.file(origin),
+                    file=self.index.rows.file(origin),
                 )
 
     def _first_of_each(self, answers: Sequence[Any]) -> tuple[list[Unexplained], list[str]]:
-        """Of each part the first epoch that is not explained; and where we stopped looking before we came to one."""
+        """Return the first unexplained epoch of each part, and why the search of a part stopped before it found one."""
         unexplained: dict[int, Unexplained] = {}
-        doubtful: dict[int, str] = {}
+        undecided: dict[int, str] = {}
         for each in answers:
-            if each.part in unexplained or each.part in doubtful:
+            if each.part in unexplained or each.part in undecided:
                 continue
             if each.answer == "unexplained":
-                unexplained[each.part] = pickle.loads(each.said)  # noqa: S301 - our own worker said it
+                unexplained[each.part] = pickle.loads(each.said)  # noqa: S301 - written by our own worker
             elif each.answer == "out of budget":
-                doubtful[each.part] = bytes(each.said).decode()
-        return list(unexplained.values()), list(doubtful.values())
+                undecided[each.part] = bytes(each.said).decode()
+        return list(unexplained.values()), list(undecided.values())
 
     def _findings(self, judged: Case, found: Unexplained, epochs: int) -> list[Finding]:
         """
-        The findings in the judge's own words, from the rows of that epoch and the next.
+        Return the findings in the judge's own words, from the rows of that epoch and the next.
 
-        A stream that nobody saw stays unknown here, also where it can have carried one thing only
-        (`diagnose.determined`): to know it, all of its past would have to be brought to one place.
+        An unobserved stream stays unknown here, also if its content is determined (`diagnose.determined`): that would
+        take all of its past in one place.
         """
         near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
-        places: dict[tuple[str, int], SegmentKey] = {
-            (stream, epoch): place
+        keys: dict[tuple[str, int], SegmentKey] = {
+            (stream, epoch): key
             for stream in (*found.task.inputs, found.stream)
             for epoch in near
-            if (place := (self._origin(judged, stream), stream, epoch)) in self.whole.summaries
+            if (key := (self._origin(judged, stream), stream, epoch)) in self.index.summaries
         }
-        events = self.whole.rows.events(places.values())
+        events = self.index.rows.events(keys.values())
 
         def segment(stream: str, epoch: int) -> Segment | None:
-            return events[places[stream, epoch]] if (stream, epoch) in places else None
+            return events[keys[stream, epoch]] if (stream, epoch) in keys else None
 
         segments: StreamSegments = {
             stream: [segment(stream, epoch) for epoch in range(1, epochs + 1)]
             for stream in (*found.task.inputs, found.stream)
         }
-        if keys_of(found.task.program) is not None and not any(
+        if key_count(found.task.program) is not None and not any(
             None in (segments[s][e - 1] for e in near) for s in found.task.inputs
         ):
             found = evolve(found, state=self._state(judged, found, near))
         return diagnose(segments, found, partial(first_shown, self.seen, found.stream), aligned=True)
 
     def _state(self, judged: Case, found: Unexplained, near: Sequence[int]) -> Any:
-        """The state at the start of that epoch, as far as these epochs can depend on it."""
+        """Return the state at the start of that epoch, as far as these epochs depend on it."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - as above
 
-        program, frame = found.task.program, self.whole.rows.frame
+        program, frame = found.task.program, self.index.rows.frame
         read = [
             (f.col("origin") == self._origin(judged, stream)) & (f.col("stream") == stream)
             for stream in found.task.inputs
         ]
-        rows = frame.filter(_any(read)).withColumn("keys", f.lit(keys_of(program)))
-        keyed = rows.select("epoch", *_key(self.whole.rows.kind)).filter("number is not null")
+        rows = frame.filter(_any(read)).withColumn("keys", f.lit(key_count(program)))
+        keyed = rows.select("epoch", *_key(self.index.rows.kind)).filter("number is not null")
         wanted = keyed.filter(f.col("epoch").isin(list(near))).select("key").distinct()
         before = keyed.filter(f.col("epoch") < found.epoch).join(wanted, "key").groupBy("key").agg(f.sum("number"))
-        return from_keys(program, {row[0]: row[1] for row in before.collect()})
+        return keyed_state(program, {row[0]: row[1] for row in before.collect()})
 
 
 def _any(conditions: Sequence[Any]) -> Any:
@@ -227,7 +227,7 @@ def _any(conditions: Sequence[Any]) -> Any:
 
 
 def _key(kind: str) -> tuple[Any, Any]:
-    """The integer that a row has, if it has one, and the key that it belongs to."""
+    """Return columns for the key of a row and for its integer, null if it has none."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - as above
 
     number = f.col("value") if kind == "integers" else f.expr("try_cast(value as bigint)")
@@ -237,8 +237,9 @@ def _key(kind: str) -> tuple[Any, Any]:
 
 def _states_in(rows: Any, kind: str) -> Any:
     """
-    Of each key that occurs in an epoch, and occurred before, the sum of what it had seen at the epoch's start: rows of
-    their own, for the group of that epoch.
+    Return rows that hold the state at the start of each epoch, for the group of that epoch.
+
+    There is one for each key of the epoch that occurred before, with the sum of its events so far.
     """
     from pyspark.sql import Window  # noqa: PLC0415 - as above
     from pyspark.sql import functions as f  # noqa: PLC0415

@@ -1,10 +1,10 @@
 """
-One pass over all rows: of each segment, which is what a stream carries in one epoch of one observation, how long it is,
-a hash of what is in it, and what its integers come to.
+Summaries of all segments, computed in one pass over the rows.
 
-That table is small, and all that the driver ever sees of segments that are as they should be. Two segments are taken to
-be equal if they have the same number of rows and the same 128 bits: two 64-bit hashes of each row, its number in the
-stream among what is hashed, each combined over the rows. What differs is looked at row by row.
+A segment is what a stream carries in one epoch of one observation. Its summary has its length, a hash of its content,
+and sums of its integers. The table of summaries is small, and all that the driver sees of segments that are right. Two
+segments are taken to be equal if they have the same number of rows and the same 128 bits: two 64-bit hashes of each row
+with its number in the stream, each combined over the rows. Segments that differ are compared row by row.
 """
 
 from collections.abc import Iterable
@@ -20,27 +20,27 @@ from conformance.pipeline.events import are_events, event_of
 from conformance.programs import RESET, P
 
 RECORDED = -1
-"""Stands for the recorded input where the number of an observation is expected."""
+"""The origin of recorded inputs; other origins are indices of observations."""
 
 MOST_ROWS = 2**32
-"""Of a stream in an observation."""
+"""The limit for a stream in an observation."""
 
 NUMBERED = "in each stream of an observation the numbers from 0 on, each once"
 
 NUMBER = "^(0|[1-9][0-9]{0,9})$"
 
 SegmentKey: TypeAlias = tuple[int, str, int]
-"""An observation, or RECORDED; a stream; an epoch."""
+"""The origin of a segment (an observation or RECORDED), its stream and its epoch."""
 
 
 @frozen
 class SegmentSummary:
-    """What is known of a segment without its rows."""
+    """What the driver knows of a segment without its rows."""
 
     rows: int
     low: int
     high: int
-    spread: int
+    seq_sum: int
     borders: int
     border_at: int
     wrong_at: int
@@ -58,29 +58,29 @@ class Rows:
     frame: Any
     kind: Kind
     recorded: frozenset[str]
-    """The sources."""
+    """The sources of the case."""
 
     observed: frozenset[str]
     """The streams that observations show."""
 
     number: int
-    """Of observations."""
+    """The number of observations."""
 
     files: tuple[str, str]
-    """Where the recorded rows and the observed ones come from: for refusals."""
+    """The files of the recorded and of the observed rows, for error messages."""
 
     def summaries(self) -> dict[SegmentKey, SegmentSummary]:
-        """The one pass. Rows that belong nowhere are refused."""
+        """Compute the summaries in one pass. Rows that belong to no segment are refused."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - the extra `spark` may not be installed
 
         stray = self._stray()
-        number, wrong, reset = _meanings(self.kind)
+        number, wrong, reset = _value_columns(self.kind)
         keys = [f.when(~stray, f.col(name)).alias(name) for name in ("origin", "stream", "epoch")]
         table = self.frame.groupBy(*keys).agg(
             f.count("*").alias("rows"),
             f.min("seq").alias("low"),
             f.max("seq").alias("high"),
-            f.sum(f.when(~stray, f.col("seq"))).alias("spread"),
+            f.sum(f.when(~stray, f.col("seq"))).alias("seq_sum"),
             f.sum(f.when(f.col("value").isNull(), 1).otherwise(0)).alias("borders"),
             f.coalesce(f.max(f.when(f.col("value").isNull(), f.col("seq"))), f.lit(-1)).alias("border_at"),
             f.coalesce(f.min(f.when(wrong, f.col("seq"))), f.lit(-1)).alias("wrong_at"),
@@ -95,14 +95,14 @@ class Rows:
         for each in table.toArrow().to_pylist():
             if each["stream"] is None:
                 self._refuse_stray(stray)
-            place = each.pop("origin"), each.pop("stream"), each.pop("epoch")
+            key = each.pop("origin"), each.pop("stream"), each.pop("epoch")
             hashes = each.pop("one"), each.pop("two")
             last = each.pop("last")
-            found[place] = SegmentSummary(hashes=hashes, last=last % (P + 1) if last >= 0 else None, **each)
+            found[key] = SegmentSummary(hashes=hashes, last=last % (P + 1) if last >= 0 else None, **each)
         return found
 
     def _stray(self) -> Any:
-        """Rows that no stream has: without a place, or with one that does not exist."""
+        """Return the condition for rows that belong to no segment: a column is null or out of range."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - as above
 
         source = (f.col("origin") == RECORDED) & f.col("stream").isin(sorted(self.recorded))
@@ -127,15 +127,15 @@ class Rows:
         raise Malformed(f"seq {quote(row['seq'])}", f"a number from 0 to {MOST_ROWS - 1}", path=path, file=file)
 
     def file(self, origin: int | None) -> str:
-        """Where these rows come from."""
+        """Return the file of the rows of an origin."""
         return self.files[0] if origin == RECORDED else self.files[1]
 
-    def fetch(self, places: Iterable[SegmentKey]) -> dict[SegmentKey, list[tuple[int, Any]]]:
-        """The rows of these segments, each with its number, as they stand there: a border is None."""
+    def fetch(self, keys: Iterable[SegmentKey]) -> dict[SegmentKey, list[tuple[int, Any]]]:
+        """Return the rows of these segments, each with its number and its value; the value of a border is None."""
         from pyspark.sql import functions as f  # noqa: PLC0415 - as above
 
-        wanted = list(places)
-        found: dict[SegmentKey, list[tuple[int, Any]]] = {place: [] for place in wanted}
+        wanted = list(keys)
+        found: dict[SegmentKey, list[tuple[int, Any]]] = {key: [] for key in wanted}
         if wanted:
             spark = self.frame.sparkSession
             few = spark.createDataFrame(wanted, "origin long, stream string, epoch long")
@@ -144,24 +144,24 @@ class Rows:
             rows = near.join(f.broadcast(few), ["origin", "stream", "epoch"]).collect()
             for row in rows:
                 found[row.origin, row.stream, row.epoch].append((row.seq, row.value))
-        return {place: sorted(rows, key=lambda row: row[0]) for place, rows in found.items()}
+        return {key: sorted(rows, key=lambda row: row[0]) for key, rows in found.items()}
 
-    def events(self, places: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[int | str, ...]]:
-        """The events of these segments; looked at closely, they may turn out to be none."""
-        fetched = self.fetch(places)
+    def events(self, keys: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[int | str, ...]]:
+        """Return the events of these segments; refuse rows that are not numbered without a gap."""
+        fetched = self.fetch(keys)
         for (origin, stream, epoch), rows in fetched.items():
             numbers = [seq for seq, _ in rows]
-            if found := wrong_number(numbers, numbers[0]):
+            if found := numbering_error(numbers, numbers[0]):
                 path = path_of(origin, stream)
                 raise Malformed(f"{found} in epoch {epoch}", NUMBERED, path=path, file=self.file(origin))
         return {
-            place: tuple(event_of(value, self.kind) for _, value in rows if value is not None)
-            for place, rows in fetched.items()
+            key: tuple(event_of(value, self.kind) for _, value in rows if value is not None)
+            for key, rows in fetched.items()
         }
 
 
-def wrong_number(numbers: list[int], first: int) -> str | None:
-    """What is wrong with the numbers of rows, in order, that should go up one by one."""
+def numbering_error(numbers: list[int], first: int) -> str | None:
+    """Say what is wrong with the numbers of rows, which should go up one by one; None if nothing is."""
     if numbers and numbers[0] != first:
         return f"no row with seq {first}"
     for one, other in pairwise(numbers):
@@ -173,12 +173,12 @@ def wrong_number(numbers: list[int], first: int) -> str | None:
 
 
 def path_of(origin: int, stream: str) -> tuple[str | int, ...]:
-    """Where a stream stands, for people."""
+    """Return the JSON path of a stream, for error messages."""
     return ("inputs", stream) if origin == RECORDED else ("observations", origin, stream)
 
 
-def _meanings(kind: Kind) -> tuple[Any, Any, Any]:
-    """Of a value: which integer it is, if it is one; whether it is no event; whether it is a reset."""
+def _value_columns(kind: Kind) -> tuple[Any, Any, Any]:
+    """Return columns for values: the integer, if it is one; whether it is no event; whether it is a reset."""
     from pyspark.sql import functions as f  # noqa: PLC0415 - as above
     from pyspark.sql.pandas.functions import pandas_udf  # noqa: PLC0415
 

@@ -1,14 +1,14 @@
 """
-The state that a task has at the start of each epoch, for all epochs at once.
+The state of a task at the start of each epoch, for all epochs at once.
 
-Whatever order of its inputs explains what a task has shown, it leaves the same state (see `judge.task`), so that state
-can be read off what was observed, without knowing the order: sums, counts and sets do not depend on it; a digest is the
-last integer it has shown; a batch holds what came in less what it has shown. Only an `average` that is reset is not
-like that.
+Every order of its inputs that explains the output of a task leaves the same state (see `judge.task`). So the state
+follows from what was observed, without the order: sums, counts and sets do not depend on it; a digest is the last
+integer of the output; a batch holds the sum of its inputs less that of its output. The only exception is an `average`
+that is reset.
 
 What `sum`, `count`, `digest`, `batch` and `average` need is in the summaries. `distinct` and `keyed_sum` may have as
-much state as there are events; a group gets of it what belongs to values or keys that occur in its epoch, which is all
-that it can depend on.
+much state as there are events; a group gets the part that belongs to values or keys of its epoch, which is all that its
+epoch depends on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ from conformance.pipeline.segments import SegmentSummary
 from conformance.programs import Average, Batch, Count, Digest, Distinct, KeyedSum, P, Program, Sum
 
 
-def is_known(task: Task, inputs: Sequence[SegmentSummary]) -> bool:
-    """Whether the states follow from what was observed, given the segments of its inputs."""
+def is_determined(task: Task, inputs: Sequence[SegmentSummary]) -> bool:
+    """Tell whether the states of a task follow from what was observed, given the segments of its inputs."""
     return not isinstance(task.program, Average) or not any(segment.resets for segment in inputs)
 
 
-def keys_of(program: Program[Any]) -> int | None:
-    """Of a program whose state is in the rows: how many keys it has, 0 if every value is one; of others None."""
+def key_count(program: Program[Any]) -> int | None:
+    """Return the number of keys of a program with state in the rows, 0 if every value is a key; None for others."""
     match program:
         case Distinct():
             return 0
@@ -36,15 +36,15 @@ def keys_of(program: Program[Any]) -> int | None:
     return None
 
 
-def from_keys(program: Program[Any], keys: Mapping[int, int]) -> Any:
-    """The state of such a program from its keys, each with the sum of what it has seen."""
+def keyed_state(program: Program[Any], keys: Mapping[int, int]) -> Any:
+    """Make the state of such a program from its keys, each with the sum of its events."""
     if isinstance(program, Distinct):
         return HashTrieSet(keys)
     return HashTrieMap({key: total % P for key, total in keys.items()})
 
 
-def starts(task: Task, epochs: Sequence[tuple[Sequence[SegmentSummary], SegmentSummary]]) -> Iterator[Any]:
-    """The state at the start of each of these epochs, and behind the last, from the inputs and the output of each."""
+def start_states(task: Task, epochs: Sequence[tuple[Sequence[SegmentSummary], SegmentSummary]]) -> Iterator[Any]:
+    """Yield the state at the start of each epoch, and after the last, from the inputs and the output of each."""
     state = task.program.initial
     yield state
     for inputs, output in epochs:

@@ -1,9 +1,9 @@
 """
-Are these segments streams? Rows are numbered without a gap, epochs follow each other, each ends in its border.
+Checks that segments form streams: rows are numbered without a gap, epochs are consecutive, each ends in its border.
 
-All but one thing is read off the summaries: numbers missing and numbers twice may cancel out there. Of all that is
-judged, `groups` looks at every row; of an earlier observation it makes no difference, because there every segment
-either has the hashes of one that was judged, or is a difference, which is looked at row by row.
+The summaries show all of this but one thing: missing and repeated numbers may cancel out there. Of segments that are
+judged, `groups` sees every row. Of earlier observations this is no gap: every segment there either has the hashes of
+one that was judged, or differs, and is then compared row by row.
 """
 
 from collections import defaultdict
@@ -13,19 +13,19 @@ from typing import NoReturn
 from attrs import frozen
 
 from conformance.errors import Malformed, quote
-from conformance.pipeline.segments import NUMBERED, Rows, SegmentKey, SegmentSummary, path_of, wrong_number
+from conformance.pipeline.segments import NUMBERED, Rows, SegmentKey, SegmentSummary, numbering_error, path_of
 from conformance.programs import P
 
 
 @frozen
 class Structure:
-    """The summaries of all segments, checked."""
+    """The structure of all segments, by their summaries."""
 
     rows: Rows
     summaries: Mapping[SegmentKey, SegmentSummary]
 
     def epochs(self) -> dict[tuple[int, str], int]:
-        """How many epochs each stream of each origin has; what is no stream is refused."""
+        """Return the number of epochs of each stream of each origin; refuse what is no stream."""
         epochs: dict[tuple[int, str], list[int]] = defaultdict(list)
         for origin, stream, epoch in self.summaries:
             epochs[origin, stream].append(epoch)
@@ -36,7 +36,7 @@ class Structure:
                 self._check_order(origin, stream, epoch)
             for epoch in found:
                 self._check_segment((origin, stream, epoch))
-        return {place: len(found) for place, found in epochs.items()}
+        return {key: len(found) for key, found in epochs.items()}
 
     def _check_epochs(self, origin: int, stream: str, found: list[int]) -> None:
         for wanted, epoch in enumerate(found, start=1):
@@ -44,24 +44,24 @@ class Structure:
                 self._refuse(origin, stream, f"epoch {epoch} and no epoch {wanted}", "every epoch from 1 on")
 
     def _check_order(self, origin: int, stream: str, epoch: int) -> None:
-        now, then = self.summaries[origin, stream, epoch], self.summaries.get((origin, stream, epoch + 1))
-        if then is None:
+        this, following = self.summaries[origin, stream, epoch], self.summaries.get((origin, stream, epoch + 1))
+        if following is None:
             return
-        if then.low == now.high:
-            self._refuse(origin, stream, f"seq {now.high} in epoch {epoch} and in epoch {epoch + 1}", NUMBERED)
-        if then.low < now.high:
-            found = f"rows out of order: seq {then.low} is of epoch {epoch + 1}, seq {now.high} of epoch {epoch}"
+        if following.low == this.high:
+            self._refuse(origin, stream, f"seq {this.high} in epoch {epoch} and in epoch {epoch + 1}", NUMBERED)
+        if following.low < this.high:
+            found = f"rows out of order: seq {following.low} is of epoch {epoch + 1}, seq {this.high} of epoch {epoch}"
             self._refuse(origin, stream, found, "epochs that go up with seq")
 
-    def _check_segment(self, place: SegmentKey) -> None:
-        origin, stream, epoch = place
-        found = self.summaries[place]
+    def _check_segment(self, key: SegmentKey) -> None:
+        origin, stream, epoch = key
+        found = self.summaries[key]
         before = self.summaries.get((origin, stream, epoch - 1))
         first = 0 if before is None else before.high + 1
         if found.low != first:
             self._refuse(origin, stream, f"no row with seq {first}, before that of epoch {epoch}", NUMBERED)
-        if found.rows != found.high - first + 1 or 2 * found.spread != (first + found.high) * found.rows:
-            self._refuse_numbers(place, first)
+        if found.rows != found.high - first + 1 or 2 * found.seq_sum != (first + found.high) * found.rows:
+            self._refuse_numbers(key, first)
         if not found.borders:
             expected = "a row with a null value behind the events of each epoch"
             self._refuse(origin, stream, f"epoch {epoch} without its border", expected)
@@ -72,13 +72,13 @@ class Structure:
                 origin, stream, f"seq {found.border_at + 1} behind the border of epoch {epoch}", "it in the next epoch"
             )
         if found.wrong_at >= 0:
-            value = dict(self.rows.fetch([place])[place])[found.wrong_at]
+            value = dict(self.rows.fetch([key])[key])[found.wrong_at]
             self._refuse(origin, stream, f"{quote(value)} at seq {found.wrong_at} of epoch {epoch}", _event(self.rows))
 
-    def _refuse_numbers(self, place: SegmentKey, first: int) -> NoReturn:
-        numbers = [seq for seq, _ in self.rows.fetch([place])[place]]
-        found = wrong_number(numbers, first) or f"{len(numbers)} rows, and others when they were counted"
-        self._refuse(place[0], place[1], f"{found} in epoch {place[2]}", NUMBERED)
+    def _refuse_numbers(self, key: SegmentKey, first: int) -> NoReturn:
+        numbers = [seq for seq, _ in self.rows.fetch([key])[key]]
+        found = numbering_error(numbers, first) or f"{len(numbers)} rows, and others when they were counted"
+        self._refuse(key[0], key[1], f"{found} in epoch {key[2]}", NUMBERED)
 
     def _refuse(self, origin: int, stream: str, found: str, expected: str) -> NoReturn:
         raise Malformed(found, expected, path=path_of(origin, stream), file=self.rows.file(origin))

@@ -1,7 +1,8 @@
 """
-Cases and observations as datasets: two JSON files, and a Parquet file beside each.
+Writing cases and observations as datasets: two JSON files, and a Parquet file beside each.
 
-Everything is written under another name and renamed when it is whole, the JSON files last; so what looks finished is.
+Every file is written under another name and renamed when it is complete, the JSON files last. So a dataset that looks
+complete is complete.
 """
 
 import json
@@ -26,18 +27,18 @@ CASE, OBSERVATIONS = "case.json", "observations.json"
 
 
 def write(folder: Path, case: Case, seen: Observations) -> tuple[Path, Path]:
-    """Write both into a folder; which files to give to `check --on`."""
+    """Write a case and observations into a folder; return the files for `check --on`."""
     recorded = {RECORDED: case.inputs}
     observed = {index: each.streams for index, each in enumerate(seen.observations)}
     write_table(folder / INPUTS.name, table(recorded, kind_of(recorded)).drop_columns(["observation"]))
     write_table(folder / SEEN.name, table(observed, kind_of(observed)))
     contents = {source: [content(events) for events in case.inputs[source]] for source in case.graph.sources}
-    of = evolve(seen, case_digest=digest(case, contents))
-    return write_both(folder, encode_case_beside(case, INPUTS), encode_observations_beside(of, SEEN))
+    seen = evolve(seen, case_digest=digest(case, contents))
+    return write_json_files(folder, encode_case_beside(case, INPUTS), encode_observations_beside(seen, SEEN))
 
 
-def write_both(folder: Path, case: dict[str, Any], seen: dict[str, Any]) -> tuple[Path, Path]:
-    """The two JSON files, when what they speak of is there."""
+def write_json_files(folder: Path, case: dict[str, Any], seen: dict[str, Any]) -> tuple[Path, Path]:
+    """Write the two JSON files. Their datasets have been written."""
     files = folder / CASE, folder / OBSERVATIONS
     for file, value in zip(files, (case, seen), strict=True):
         _refuse_overwriting(file)
@@ -46,7 +47,7 @@ def write_both(folder: Path, case: dict[str, Any], seen: dict[str, Any]) -> tupl
 
 
 def write_table(path: Path, rows: Any) -> None:
-    """A Parquet file that is there whole or not at all."""
+    """Write a Parquet file, completely or not at all."""
     from pyarrow import parquet  # noqa: PLC0415 - it comes with the extra `spark`
 
     _refuse_overwriting(path)
@@ -62,17 +63,17 @@ def write_table(path: Path, rows: Any) -> None:
 
 def _refuse_overwriting(path: Path) -> None:
     if path.exists():
-        raise Unwritable(str(path), "it is there already", "Give a new folder, or remove it.")
+        raise Unwritable(str(path), "it exists already", "Give a new folder, or remove it.")
 
 
 def kind_of(streams: Mapping[int, Mapping[str, Epochs]]) -> Kind:
-    """A column of integers, unless there is text among the events."""
+    """Return the type of a column for these events: integers, unless there is text among them."""
     events = (event for each in streams.values() for epochs in each.values() for epoch in epochs for event in epoch)
     return "integers" if all(isinstance(event, int) for event in events) else "text"
 
 
 def table(streams: Mapping[int, Mapping[str, Epochs]], kind: Kind) -> Any:
-    """The rows of these streams, by observation."""
+    """Return the rows of these streams, by observation."""
     import pyarrow as pa  # noqa: PLC0415 - it comes with the extra `spark`
 
     rows = list(_rows(streams, kind))

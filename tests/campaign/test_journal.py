@@ -1,4 +1,4 @@
-"""The journal: what is whole is kept, what is half is written over."""
+"""The journal: complete lines are read, an incomplete last line is overwritten."""
 
 import json
 
@@ -81,7 +81,7 @@ def test_the_first_event_is_read_as_it_was_written():
 
 
 @given(st.lists(EVENTS, max_size=4), EVENTS, st.data())
-def test_half_a_line_is_as_if_it_had_not_been_begun(tmp_path_factory, whole, last, data):
+def test_an_incomplete_last_line_is_overwritten(tmp_path_factory, whole, last, data):
     path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
     with Journal(path) as journal:
         for event in whole:
@@ -113,7 +113,7 @@ def test_half_a_line_is_as_if_it_had_not_been_begun(tmp_path_factory, whole, las
         (b"\xff", "not UTF-8"),
     ],
 )
-def test_a_line_that_is_no_event_is_refused_with_its_number_and_path(tmp_path, line, said):
+def test_a_malformed_line_is_refused_with_its_number_and_path(tmp_path, line, said):
     path = tmp_path / "journal.jsonl"
     path.write_bytes(json.dumps(encode_event(events.CampaignEnded())).encode() + b"\n" + line + b"\n")
     with pytest.raises(Malformed, match=said) as refused:
@@ -133,6 +133,6 @@ def test_a_whole_number_of_seconds_is_read_as_a_float():
     assert type(deadline) is float
 
 
-def test_a_missing_journal_is_said_to_be_missing(tmp_path):
+def test_a_missing_journal_is_unreadable(tmp_path):
     with pytest.raises(Unreadable, match="No such file"):
         read_events(tmp_path / "journal.jsonl")

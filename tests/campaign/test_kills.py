@@ -1,4 +1,4 @@
-"""A campaign that is killed, at any moment, and gone on with."""
+"""Campaigns that are killed at any moment and resumed."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def finished(out, *more):
 
 
 def content(folder):
-    """Every file but the logs."""
+    """Return every file but the logs."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -40,13 +40,13 @@ def content(folder):
     }
 
 
-def left_over(tag):
-    """Processes that somebody started for this test and nobody ended."""
+def orphans(tag):
+    """Return the processes that were started for this test and still run."""
     return [p for p in psutil.process_iter(["cmdline"]) if any(tag in part for part in p.info["cmdline"] or ())]
 
 
 @pytest.mark.parametrize("engine", ["reference", "mutant:restored-for-one-reader", "python:tests.engines:Batched"])
-def test_what_was_killed_at_any_moment_ends_in_the_same_certificate(tmp_path, engine):
+def test_a_killed_campaign_resumes_to_the_same_certificate(tmp_path, engine):
     whole = tmp_path / "whole"
     began = time.monotonic()
     code = finished(whole, engine)
@@ -57,7 +57,7 @@ def test_what_was_killed_at_any_moment_ends_in_the_same_certificate(tmp_path, en
         out = tmp_path / f"killed-{attempt}"
         while True:
             process = certify(out, engine)
-            # More often early than late: a campaign that is nearly done is soon done.
+            # A campaign that is nearly done ends before most of these timeouts.
             try:
                 _, err = process.communicate(timeout=chance.uniform(0.2, lasted))
             except subprocess.TimeoutExpired:
@@ -73,11 +73,11 @@ def test_what_was_killed_at_any_moment_ends_in_the_same_certificate(tmp_path, en
         if kills >= KILLS // 3 + 1:
             break
     assert kills >= KILLS // 3 + 1
-    # Whoever watched over the engines needs a moment to see that we are gone.
+    # The supervisors of the engines need a moment to notice that their parent is gone.
     deadline = time.monotonic() + 10
-    while left_over(str(tmp_path)) and time.monotonic() < deadline:
+    while orphans(str(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert left_over(str(tmp_path)) == []
+    assert orphans(str(tmp_path)) == []
 
 
 def descendants(process):
@@ -88,7 +88,7 @@ def judged(folder):
     return [line for line in (folder / "journal.jsonl").read_text().splitlines() if '"event": "judged"' in line]
 
 
-def test_ctrl_c_ends_at_once_cleans_up_and_says_how_to_go_on(tmp_path):
+def test_ctrl_c_cleans_up_and_says_how_to_resume(tmp_path):
     out = tmp_path / "out"
     environment = {**os.environ, "SLEEP": "3600"}
     command = [sys.executable, "-m", "conformance", "certify", "python:tests.engines:Sleeping", "--out", str(out)]

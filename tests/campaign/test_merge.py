@@ -1,4 +1,4 @@
-"""Several cases as one."""
+"""Merging several cases into one."""
 
 from attrs import evolve
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from conformance.judge import Conforms, judge
 
 @settings(max_examples=30)
 @given(st.lists(cases(), min_size=1, max_size=3))
-def test_the_parts_are_all_there_and_run_as_one(given_cases):
+def test_a_merged_case_has_all_parts_and_conforms(given_cases):
     one = merge(given_cases)
     assert len(one.graph.tasks) == sum(len(case.graph.tasks) for case in given_cases)
     assert len(one.failures) == sum(len(case.failures) for case in given_cases)
@@ -36,14 +36,14 @@ def test_each_case_keeps_the_order_of_its_failures():
         assert kept == [f.epoch for f in case.failures if hasattr(f, "task")]
 
 
-def test_names_that_would_get_too_long_are_counted():
+def test_names_that_would_get_too_long_become_numbers():
     case = next(iter(corpus().values()))
     (task, *others) = case.graph.tasks
     long = evolve(case, graph=evolve(case.graph, tasks=(evolve(task, name="t" * 32), *others)), failures=(), holds=())
     assert merge([long, long]).graph.tasks[0].name == "c0-0"
 
 
-def test_a_batch_of_one_is_the_case_under_other_names(tmp_path):
+def test_a_merged_case_can_be_written_and_read(tmp_path):
     from conformance.codec import write_case  # noqa: PLC0415
 
     case = corpus()["paper-observed-execution"]

@@ -1,4 +1,4 @@
-"""Which cases a campaign runs."""
+"""The plan of a campaign: which cases it runs."""
 
 import pickle
 from itertools import islice
@@ -13,7 +13,7 @@ from conformance.engine import Capabilities
 from conformance.generators import corpus
 
 
-def test_the_corpus_comes_first_then_as_many_generated_cases_as_the_profile_says():
+def test_the_corpus_comes_first_then_the_generated_cases():
     planned = list(Plan())
     ids = [each.id for each in planned]
     assert ids[: len(corpus())] == list(corpus())
@@ -30,7 +30,7 @@ def test_the_quick_profile_kills_at_most_five_times():
     assert sum(any(isinstance(f, Kill) for f in each.case.failures) for each in standard) > 20
 
 
-def test_a_quarter_of_the_cases_show_their_sinks_only():
+def test_a_quarter_of_the_cases_are_observed_at_their_sinks_only():
     planned = list(Plan(number=22))
     assert sum(each.sinks_only for each in planned) == len(planned) // 4
     for each in planned:
@@ -38,7 +38,7 @@ def test_a_quarter_of_the_cases_show_their_sinks_only():
         assert each.request(1.0).streams == frozenset(graph.sinks if each.sinks_only else graph.streams)
 
 
-def test_a_plan_is_a_value_that_another_process_can_follow():
+def test_a_plan_gives_the_same_cases_in_another_process():
     plan = Plan("standard", 30, seed=7, capabilities=Capabilities(failures=["crash"]))
     again = pickle.loads(pickle.dumps(evolve(plan)))  # noqa: S301 - ours
     assert [digest(each.case) for each in plan] == [digest(each.case) for each in again]

@@ -221,7 +221,7 @@ def test_resuming_an_ended_campaign_prints_the_same(conformance, certified):
 def test_resume_needs_a_campaign_on_the_same_engines(conformance, certified):
     code, _, err = conformance("certify", "--resume")
     assert code == 2
-    assert "no campaign was begun in it. Name the engines to begin one." in err
+    assert "no campaign was begun in it. Name the engines to start one." in err
     shutil.copytree(certified, "results")
     code, _, err = conformance("certify", "reference", "--resume", "--out", "results")
     assert code == 2
@@ -320,7 +320,7 @@ def test_a_resumed_campaign_ignores_the_settings(conformance, certified):
     assert conformance("certify", "--resume", "--out", "results")[0] == 1
     code, _, err = conformance("certify", "--resume", "--out", "results", "--seed", 9)
     assert code == 2
-    assert "has --seed 0: leave that away" in err
+    assert "began with --seed 0. Omit --seed to resume this campaign, or omit --resume to start a new one." in err
 
 
 @pytest.mark.parametrize(

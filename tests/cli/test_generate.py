@@ -27,7 +27,7 @@ def test_a_folder_that_is_not_empty_is_refused(conformance, tmp_path):
     (tmp_path / "mine").write_text("mine")
     code, _, err = conformance("generate", "--cases", 3, "--out", tmp_path)
     assert code == 2
-    assert "there is something in it already" in err
+    assert "the folder is not empty" in err
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
     assert conformance("generate", "--out", tmp_path / "mine" / "below")[0] == 2
 

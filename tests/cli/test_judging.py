@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.mutants import MUTANTS
-from conformance.cli.shown import worst
+from conformance.cli.verdicts import worst
 
 CASE = str(Path(__file__).parents[2] / "examples" / "incremental-average.json")
 CORPUS = Path(__file__).parents[2] / "generators" / "corpus"
@@ -107,7 +107,7 @@ def test_an_exception_is_the_engines_error_and_the_next_cases_run(conformance):
 def test_an_invalid_engine_is_refused_before_anything_runs(conformance):
     code, _, err = conformance("run", CASE, "python:own_engines:NoEngine")
     assert code == 2
-    assert "it wants the methods start, run and stop" in err
+    assert "it needs the methods start, run and stop" in err
     assert conformance("run", CASE, "python:json:JSONDecoder")[0] == 2
     assert conformance("run", CASE, "python:json:dumps")[0] == 2
 
@@ -120,7 +120,7 @@ def test_saved_observations_are_not_overwritten(conformance, tmp_path):
     (tmp_path / "mine").write_text("mine")
     code, _, err = conformance("run", CASE, "reference", "--save", tmp_path)
     assert code == 2
-    assert "there is something in it already" in err
+    assert "the folder is not empty" in err
     assert conformance("run", CASE, "reference", "--save", tmp_path / "mine")[0] == 2
 
 

@@ -53,7 +53,7 @@ def test_a_kit_is_written_into_an_empty_folder_only(conformance, name):
     before = {path: path.read_text() for path in Path("here").iterdir()}
     code, _, err = conformance("kit", "here", "--language", name)
     assert code == 2
-    assert "there is something in it already" in err
+    assert "the folder is not empty" in err
     assert {path: path.read_text() for path in Path("here").iterdir()} == before
 
 

@@ -1,4 +1,4 @@
-"""`conformance check --on`, as a user types it."""
+"""The command `conformance check --on`."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def conformance(capsys, *arguments):
 
 @pytest.fixture
 def files(tmp_path):
-    """A case and observations, as plain JSON."""
+    """Write a case and observations as plain JSON."""
     (tmp_path / "case.json").write_text(json.dumps(encode_case(CASE)))
     (tmp_path / "seen.json").write_text(json.dumps(encode_observations(SEEN)))
     return tmp_path / "case.json", tmp_path / "seen.json"
@@ -42,14 +42,14 @@ def edited(path, **fields):
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
 
 
-def test_without_a_dataset_no_spark_is_needed(capsys, files):
+def test_a_check_without_a_dataset_starts_no_spark(capsys, files):
     code, out, _ = conformance(capsys, "check", *files, "--on", "local[2]", "--json")
     assert code == 0
     assert json.loads(out)["verdict"] == "conforms"
 
 
 @pytest.mark.parametrize("command", [["check"], ["run"]])
-def test_other_readers_say_who_reads_a_dataset(capsys, files, command):
+def test_other_commands_refuse_datasets(capsys, files, command):
     edited(files[0], inputs={"dataset": "inputs.parquet", "epochs": 2})
     code, _, err = conformance(capsys, *command, files[0], "reference" if command == ["run"] else files[1])
     assert code == 2
@@ -65,7 +65,7 @@ def test_observations_in_a_dataset_are_refused_without_on(capsys, files):
 
 
 @pytest.mark.parametrize("name", ["../inputs.parquet", "/etc/passwd", "a/b", "*.parquet", "", ".hidden", "a" * 300])
-def test_a_dataset_stands_beside_its_file_and_nowhere_else(capsys, files, name):
+def test_a_dataset_outside_the_folder_of_its_file_is_refused(capsys, files, name):
     edited(files[0], inputs={"dataset": name, "epochs": 2})
     code, _, err = conformance(capsys, "check", *files, "--on", "local[1]")
     assert code == 2
@@ -74,11 +74,11 @@ def test_a_dataset_stands_beside_its_file_and_nowhere_else(capsys, files, name):
 
 @pytest.mark.parametrize("master", ["yarn", "local[0]", "local[x]", "spark://", "local-cluster[1,1]", "spark://a b:1"])
 @pytest.mark.usefixtures("files")
-def test_a_master_that_is_none_is_refused(capsys, files, master):
+def test_an_unknown_master_is_refused(capsys, files, master):
     edited(files[0], inputs={"dataset": "inputs.parquet", "epochs": 2})
     code, _, err = conformance(capsys, "check", *files, "--on", master)
     assert code == 2
-    assert re.search(r"is no master of Spark; it can be local\[N\]", err)
+    assert re.search(r"is no Spark master; give local\[N\]", err)
 
 
 @pytest.mark.spark
@@ -86,12 +86,12 @@ def test_a_master_that_does_not_answer_is_unavailable(capsys, files):
     edited(files[0], inputs={"dataset": "inputs.parquet", "epochs": 2})
     code, _, err = conformance(capsys, "check", *files, "--on", "spark://127.0.0.1:1")
     assert code == 4
-    assert "nobody answers at spark://127.0.0.1:1" in err
+    assert "no Spark master answers at spark://127.0.0.1:1" in err
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_interrupts_it_finds_nothing_left(tmp_path, number):
+def test_an_interrupted_check_leaves_no_process_and_no_file(tmp_path, number):
     from conformance.pipeline.writer import write  # noqa: PLC0415 - without the extra there is no pyarrow
 
     files = write(tmp_path, CASE, SEEN)
@@ -113,7 +113,7 @@ def test_who_interrupts_it_finds_nothing_left(tmp_path, number):
 
 
 def _java(folder):
-    """Processes that were started for that folder."""
+    """Return the Java processes that were started for that folder."""
     found = []
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         try:

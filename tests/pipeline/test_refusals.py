@@ -1,4 +1,4 @@
-"""What is no dataset of a case is refused by name: the file, the place, what was found, what was expected."""
+"""Malformed datasets are refused with the file, the JSON path, what was found and what was expected."""
 
 import json
 import re
@@ -13,12 +13,12 @@ from conformance.errors import Malformed, Unreadable, Unwritable
 from conformance.model.execution import run
 from conformance.model.snapshot import observed
 from conformance.observation import Observation, Observations
-from conformance.pipeline.dataset import OBSERVED, opened
+from conformance.pipeline.dataset import OBSERVED, open_dataset
 from conformance.pipeline.events import is_event
 from conformance.pipeline.writer import write
 from conformance.programs import P, Sum
 
-# Spark's gateway closes its sockets when it likes.
+# Spark's gateway closes its sockets late.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 with suppress(ImportError):  # Where Spark is not, these tests are left out by their mark.
@@ -30,14 +30,14 @@ CASE = Case(Graph(("a",), (Task("t", ("a",), "x", Sum()),)), {"a": ((1, 2), (3,)
 
 @pytest.fixture
 def files(tmp_path):
-    """A case and two observations of it, each with its dataset."""
+    """Write a case and two observations, each with its dataset."""
     shown = observed(run(CASE).end)
     first = {stream: epochs[:1] for stream, epochs in shown.items()}
     return write(tmp_path, CASE, Observations(digest(CASE), (Observation(first), Observation(shown))))
 
 
 def rewritten(path, change):
-    """The dataset with other rows; each is [observation, stream, epoch, seq, value]."""
+    """Rewrite a dataset with other rows; each is [observation, stream, epoch, seq, value]."""
     table = parquet.read_table(path)
     rows = [list(row.values()) for row in table.to_pylist()]
     rows = change(rows) or rows
@@ -46,7 +46,7 @@ def rewritten(path, change):
 
 
 def at(rows, *place):
-    """The row of that observation, stream and seq."""
+    """Return the row of that observation, stream and seq."""
     return next(row for row in rows if (row[0], row[1], row[3]) == place)
 
 
@@ -65,7 +65,7 @@ EPOCH, SEQ, VALUE = 2, 3, 4
 
 
 def _exchanged(row):
-    """The last event of an epoch and its border, the other way round."""
+    """Exchange the last event of an epoch and its border."""
     return [*row[:3], {1: 2, 2: 1}.get(row[3], row[3]), row[4]]
 
 
@@ -102,7 +102,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_rows_that_are_no_streams_are_refused(answer, files, tmp_path, what):
+def test_rows_that_form_no_streams_are_refused(answer, files, tmp_path, what):
     change, expected = REFUSED[what]
     rewritten(tmp_path / "seen.parquet", change)
     with pytest.raises(Malformed, match=re.escape(expected)) as refused:
@@ -110,7 +110,7 @@ def test_rows_that_are_no_streams_are_refused(answer, files, tmp_path, what):
     assert refused.value.file == str(tmp_path / "seen.parquet")
 
 
-def test_numbers_whose_errors_cancel_out_are_refused_too(answer, tmp_path):
+def test_wrong_row_numbers_with_the_right_sum_are_refused(answer, tmp_path):
     case = Case(CASE.graph, {"a": ((1, 2, 3),)})
     files = write(tmp_path, case, Observations(digest(case), (Observation(observed(run(case).end)),)))
 
@@ -123,7 +123,7 @@ def test_numbers_whose_errors_cancel_out_are_refused_too(answer, tmp_path):
         answer(files)
 
 
-def test_a_case_with_other_inputs_than_it_says_is_refused(answer, files, tmp_path):
+def test_a_dataset_with_another_number_of_epochs_is_refused(answer, files, tmp_path):
     text = json.loads((tmp_path / "case.json").read_text())
     text["inputs"]["epochs"] = 4
     (tmp_path / "case.json").write_text(json.dumps(text))
@@ -149,13 +149,13 @@ def test_text_that_is_no_event_is_refused(answer, tmp_path):
     "text",
     ['"a', "[1]", "1.5", "true", "null", f'"{"a" * 65}"', str(P), "-1", "01", '"\\u0061"', '"é"', ' "a"', "{}", ""],
 )
-def test_an_event_has_one_way_to_be_written(text):
+def test_only_canonical_json_is_an_event(text):
     assert not is_event(text)
     assert is_event('"a"')
 
 
 @pytest.mark.usefixtures("files")
-def test_columns_that_are_missing_strange_or_of_another_type_are_refused(tmp_path):
+def test_missing_unknown_and_mistyped_columns_are_refused(tmp_path):
     path = tmp_path / "seen.parquet"
     table = parquet.read_table(path)
     wrong = {
@@ -169,7 +169,7 @@ def test_columns_that_are_missing_strange_or_of_another_type_are_refused(tmp_pat
     for expected, other in wrong.items():
         parquet.write_table(other, path)
         with pytest.raises(Malformed, match=re.escape(expected)):
-            opened(path, OBSERVED)
+            open_dataset(path, OBSERVED)
 
 
 def _cast(table, name, to):
@@ -178,27 +178,27 @@ def _cast(table, name, to):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_dataset_that_is_not_there_or_not_whole_is_refused(tmp_path):
+def test_a_missing_or_incomplete_dataset_is_refused(tmp_path):
     path = tmp_path / "seen.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(Unreadable, match="it is no Parquet, or not all of it"):
-        opened(path, OBSERVED)
+    with pytest.raises(Unreadable, match="it is no Parquet file, or incomplete"):
+        open_dataset(path, OBSERVED)
     path.unlink()
     with pytest.raises(Unreadable, match="there is no such file or folder"):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
     path.mkdir()
     (path / "part-0.parquet").write_bytes(whole)
     with pytest.raises(Unreadable, match="no _SUCCESS in it, so it may be half-written"):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
     (path / "_SUCCESS").touch()
-    assert opened(path, OBSERVED).kind == "integers"
+    assert open_dataset(path, OBSERVED).kind == "integers"
     (path / "part-1.parquet").write_bytes(b"")
     with pytest.raises(Unreadable, match=re.escape("part-1.parquet: it is no Parquet")):
-        opened(path, OBSERVED)
+        open_dataset(path, OBSERVED)
 
 
-def test_rows_that_are_damaged_behind_a_whole_footer_are_refused(answer, files, tmp_path):
+def test_damaged_rows_are_refused(answer, files, tmp_path):
     path = tmp_path / "seen.parquet"
     raw = bytearray(path.read_bytes())
     raw[4:400] = b"\xff" * 396
@@ -215,7 +215,7 @@ def test_a_folder_written_by_spark_is_a_dataset(spark, answer, files, tmp_path):
 
 @pytest.mark.usefixtures("files")
 def test_the_writer_never_overwrites_and_leaves_nothing_unfinished(tmp_path):
-    with pytest.raises(Unwritable, match="it is there already"):
+    with pytest.raises(Unwritable, match="it exists already"):
         write(tmp_path, CASE, Observations(digest(CASE), ()))
     other = tmp_path / "other"
     other.mkdir()

@@ -1,4 +1,4 @@
-"""What Spark says of a dataset is what the judge says of the same observations in one process, word for word."""
+"""Spark gives the same verdict on a dataset as the judge on the same observations, word for word."""
 
 import json
 
@@ -18,7 +18,7 @@ from conformance.observation import Observation, Observations
 from conformance.pipeline.writer import write
 from conformance.programs import Average, Batch, Count, Digest, Distinct, Filter, KeyedSum, Map, Repeat, Sum
 
-# Spark's gateway closes its sockets when it likes.
+# Spark's gateway closes its sockets late.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 PROGRAMS = (
@@ -30,26 +30,26 @@ EVERY = Case(ALL, {"a": ((1, 2, 3), (4, 1), (), (9, 2)), "b": ((5, 1), (6,), (7,
 
 
 def batch(number, seed):
-    """Generated cases side by side: many graphs for one run of Spark."""
+    """Merge generated cases: many graphs for one run of Spark."""
     return merge(collect(cases(), number=number, seed=seed))
 
 
 def same(verdict, expected):
-    """The same verdict; there is no witness in a dataset's."""
+    """Compare verdicts; that on a dataset has no witness."""
     if isinstance(expected, Conforms):
         return verdict == evolve(expected, witness=verdict.witness, at=verdict.at, case=verdict.case)
     return verdict == expected
 
 
 def whole(case, seed=0):
-    """All that an execution of the model shows, twice: in part and in the end."""
+    """Return two observations of an execution of the model: a partial one and a complete one."""
     shown = observed(run(case, seed).end)
     first = {stream: epochs[:1] for stream, epochs in shown.items()}
     return Observations(digest(case), (Observation(first), Observation(shown)))
 
 
 def changed(seen, stream, epoch, position, event):
-    """The same with another event at one place of the last observation."""
+    """Replace one event of the last observation."""
     streams = dict(seen.observations[-1].streams)
     epochs = [list(events) for events in streams[stream]]
     epochs[epoch - 1][position] = event
@@ -66,14 +66,14 @@ def test_an_engine_gets_the_same_verdict_and_findings(answer, tmp_path, name):
     assert same(answer(write(tmp_path, case, seen)), expected)
 
 
-def test_every_program_conforms_from_the_state_at_the_start_of_each_epoch(answer, tmp_path):
+def test_every_program_conforms_epoch_by_epoch(answer, tmp_path):
     seen = whole(EVERY)
     verdict = answer(write(tmp_path, EVERY, seen))
     assert same(verdict, judge(EVERY, seen))
     assert verdict.witness is None
 
 
-def test_one_wrong_event_of_every_program_is_named_as_the_judge_names_it(answer, tmp_path):
+def test_a_wrong_event_of_every_program_has_the_same_finding(answer, tmp_path):
     seen = whole(EVERY)
     for program in PROGRAMS:
         if seen.observations[-1].streams[program.op][3]:
@@ -85,13 +85,13 @@ def test_one_wrong_event_of_every_program_is_named_as_the_judge_names_it(answer,
     assert {finding.stream for finding in verdict.findings} > {"sum", "digest", "distinct", "keyed_sum", "average"}
 
 
-def test_only_the_first_epoch_that_is_not_explained_is_told(answer, tmp_path):
+def test_only_the_first_unexplained_epoch_is_reported(answer, tmp_path):
     seen = changed(changed(whole(EVERY), "sum", 4, 0, 77), "sum", 2, 1, 78)
     verdict = answer(write(tmp_path, EVERY, seen))
     assert [(finding.stream, finding.epoch, finding.position) for finding in verdict.findings] == [("sum", 2, 1)]
 
 
-def test_streams_that_nobody_observed_are_judged_together(answer, tmp_path):
+def test_tasks_that_share_an_unobserved_stream_are_judged_together(answer, tmp_path):
     graph = Graph(("a", "b"), (Task("t", ("a", "b"), "x", Sum()), Task("u", ("x",), "y", Map(2, 0))))
     case = Case(graph, {"a": ((1, 2), (3,)), "b": ((4,), (5, 6))})
     shown = {"y": observed(run(case).end)["y"]}
@@ -102,7 +102,7 @@ def test_streams_that_nobody_observed_are_judged_together(answer, tmp_path):
     assert answer(write(tmp_path / "wrong", case, wrong)) == judge(case, wrong)
 
 
-def test_text_and_resets_are_judged_as_elsewhere(answer, tmp_path):
+def test_text_and_resets_have_the_same_verdict(answer, tmp_path):
     tasks = (
         Task("t", ("a", "b"), "x", Average()),
         Task("u", ("a",), "y", Batch(2)),
@@ -115,7 +115,7 @@ def test_text_and_resets_are_judged_as_elsewhere(answer, tmp_path):
     assert answer(write(tmp_path / "wrong", case, wrong)) == judge(case, wrong)
 
 
-def test_what_was_taken_back_torn_or_not_recorded_is_told_in_the_same_words(answer, tmp_path):
+def test_retracted_torn_and_unrecorded_events_have_the_same_findings(answer, tmp_path):
     shown = dict(observed(run(EVERY).end))
     before = {**shown, "sum": (shown["sum"][0], (1, 2, 3)), "count": shown["count"] + ((11,),)}
     after = {
@@ -131,14 +131,14 @@ def test_what_was_taken_back_torn_or_not_recorded_is_told_in_the_same_words(answ
 
 
 @pytest.mark.parametrize("claims", [{"snapshots": "unaligned"}, {"epochs": "own"}])
-def test_what_cannot_be_divided_is_judged_in_one_process(answer, tmp_path, claims):
+def test_unaligned_and_own_epochs_are_judged_in_one_process(answer, tmp_path, claims):
     seen = evolve(whole(EVERY), **claims)
     expected = judge(EVERY, seen)
     assert isinstance(expected, Conforms)
     assert answer(write(tmp_path, EVERY, seen)) == expected
 
 
-def test_one_file_may_have_a_dataset_and_the_other_none(answer, tmp_path):
+def test_one_of_the_files_may_have_no_dataset(answer, tmp_path):
     seen = changed(whole(EVERY), "digest", 2, 0, 77)
     case_file, seen_file = write(tmp_path, EVERY, seen)
     write_case(case_file, EVERY)

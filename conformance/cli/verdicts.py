@@ -1,4 +1,4 @@
-"""How verdicts look at the terminal, and what they exit with."""
+"""Verdicts as text and as exit codes."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from conformance.judge import Conforms, Inconclusive, Verdict, Violates
 
 CONFORMS, VIOLATES, INCONCLUSIVE = 0, 1, 3
 PRECEDENCE = (1, 70, 4, 2, 3, 0)
-"""Of several engines, the worst comes first."""
+"""The order of exit codes, worst first: the worst of several engines counts."""
 
 
 def exit_code(verdict: Verdict) -> int:
-    """The exit code of a verdict."""
+    """Return the exit code of a verdict."""
     match verdict:
         case Conforms():
             return CONFORMS
@@ -22,12 +22,12 @@ def exit_code(verdict: Verdict) -> int:
 
 
 def worst(codes: Sequence[int]) -> int:
-    """The exit code of several engines."""
+    """Return the exit code for several engines: the worst of theirs."""
     return min(codes, key=PRECEDENCE.index, default=CONFORMS)
 
 
 def show(verdict: Verdict) -> None:
-    """A verdict, for people."""
+    """Print a verdict."""
     match verdict:
         case Conforms(witness=None, epochs=epochs):
             say(f"conforms: {epochs} epochs, each explained by a failure-free execution and replayed")
