@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -41,7 +41,13 @@ class Pipe:
     """One process, from its start to its end."""
 
     def __init__(
-        self, command: Sequence[str], *, log: Path | None = None, quota: int = QUOTA, listener: Listener | None = None
+        self,
+        command: Sequence[str],
+        *,
+        log: Path | None = None,
+        quota: int = QUOTA,
+        listener: Listener | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         orphans.remove()
         self._transcript = TranscriptRecorder(listener)
@@ -50,6 +56,8 @@ class Pipe:
         self._lifeline = ours
         self._own_log = log is None
         self.log = log or _new_log()
+        environment = environment or {}
+        self._artifacts = environment.get(supervisor.ARTIFACTS)
         arguments = [str(theirs.fileno()), str(self.log), str(quota), *command]
         self._process = subprocess.Popen(  # noqa: S603 - our own script
             [sys.executable, "-P", supervisor.__file__, *arguments],
@@ -57,6 +65,7 @@ class Pipe:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
+            env={**os.environ, **environment},
             start_new_session=True,
         )
         theirs.close()
@@ -158,8 +167,18 @@ class Pipe:
     def failed(self, how: str) -> EngineFailed:
         """End the process; give an error with the end of its stderr."""
         self._transcript.remark(how)
+        with suppress(OSError):
+            self._lifeline.sendall(supervisor.FAILED)
         self.end()
-        return EngineFailed(how + self._stderr_tail)
+        return EngineFailed(how + self._stderr_tail, artifacts=self._failed_artifacts)
+
+    @property
+    def _failed_artifacts(self) -> Path | None:
+        """The temporary folder of an engine that failed, if the suite keeps artifacts."""
+        if self._artifacts is None:
+            return None
+        folder = supervisor.artifacts_of(Path(self._artifacts), self._process.pid)
+        return folder if folder.is_dir() else None
 
     def kill(self) -> None:
         """End the process at once, from any thread; a thread that waits for a line gets an error."""

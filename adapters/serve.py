@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
+from conformance.adapters.action_log import start_action_log
 from conformance.codec import digest, parse
 from conformance.codec.protocol import decode_run, encode_answers, encode_description
 from conformance.engine import Description, Engine, RunRequest
@@ -20,6 +21,7 @@ def main() -> None:
     # stdout belongs to the protocol: what the engine prints goes to stderr.
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)
+    start_action_log()
     try:
         serve(sys.argv[1], sys.stdin, answers)
     except BrokenPipeError:

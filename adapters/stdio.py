@@ -75,6 +75,7 @@ class Stdio:
         patience: Patience | None = None,
         quota: int = QUOTA,
         listener: Listener | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         try:
             self._command = [*command, *(part for setting in settings for part in shlex.split(setting))]
@@ -87,6 +88,7 @@ class Stdio:
         self._log = log
         self._quota = quota
         self._listener = listener
+        self._environment = environment
         self._pipe: Pipe | None = None
         self._description: Description | None = None
         self._next = 0
@@ -98,7 +100,13 @@ class Stdio:
         with self._changing:
             if self._killed:
                 raise EngineFailed("it was told to end")
-            self._pipe = pipe = Pipe(self._command, log=self._log, quota=self._quota, listener=self._listener)
+            self._pipe = pipe = Pipe(
+                self._command,
+                log=self._log,
+                quota=self._quota,
+                listener=self._listener,
+                environment=self._environment,
+            )
         pipe.send(dict(greeting))
         try:
             self._description = decode_description(pipe.receive(monotonic() + self._patience.start))

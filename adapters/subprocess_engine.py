@@ -6,6 +6,7 @@ So one mechanism (`stdio`) handles engines that hang, exit or leak, in whatever 
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from conformance.adapters.stdio import Patience, Stdio
@@ -23,13 +24,27 @@ class SubprocessEngine(Stdio):
     """Any engine by its name, in a process of its own."""
 
     def __init__(
-        self, word: str, *, log: Path | None = None, listener: Listener | None = None, patience: Patience | None = None
+        self,
+        word: str,
+        *,
+        log: Path | None = None,
+        listener: Listener | None = None,
+        patience: Patience | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         name, _, command = word.partition(":")
         if name == "stdio":
-            super().__init__([command], log=log, listener=listener, patience=patience)
+            super().__init__([command], log=log, listener=listener, patience=patience, environment=environment)
         else:
             if name != "python":
                 engine(word)  # This refuses an unknown name or setting at once.
             served = own_process("conformance.adapters.serve", word)
-            super().__init__([], log=log, command=served, ahead=True, listener=listener, patience=patience)
+            super().__init__(
+                [],
+                log=log,
+                command=served,
+                ahead=True,
+                listener=listener,
+                patience=patience,
+                environment=environment,
+            )

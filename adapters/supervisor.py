@@ -4,7 +4,8 @@ Supervisor: the process between the suite and an engine, which cleans up even if
 It starts the engine's command, keeps the engine's stderr in a log of bounded size, and watches three things: the
 engine, how much it writes, and a socket whose other end only the suite holds. When the engine ends, has written too
 much, or the socket closes (because the suite is done, or was killed), the supervisor kills everything the engine ever
-started, removes its temporary folder, and exits.
+started, removes its temporary folder, and exits. If the engine failed and the suite keeps artifacts, the temporary
+folder is moved into the suite's folder of artifacts instead.
 
 It is run as a script, and imports nothing of this project.
 """
@@ -41,6 +42,12 @@ OWNER = "CONFORMANCE_OWNER"
 
 OWNER_FILE = ".owner"
 """The file that names the owner of a temporary folder."""
+
+ARTIFACTS = "CONFORMANCE_ARTIFACTS"
+"""The environment variable that names the suite's folder of artifacts, if the suite keeps them."""
+
+FAILED = b"!"
+"""Sent over the socket before it is closed, if the suite ends an engine because it failed."""
 
 GRACE = 20.0
 """Seconds for an engine to end after SIGTERM, before it is killed."""
@@ -134,11 +141,26 @@ def supervise(lifeline: socket.socket, log: RotatingLog, quota: int, command: li
     """Run a command until it ends or has to be ended; say how it ended."""
     scratch = Path(tempfile.mkdtemp(prefix="conformance-"))
     (scratch / OWNER_FILE).write_text(identity(), encoding="utf-8")
+    ended: dict[str, object] = {}
     try:
-        return _watch(lifeline, log, quota, command, scratch)
+        ended = _watch(lifeline, log, quota, command, scratch)
     finally:
         end_all()
+        if has_failed(ended) and (suite := os.environ.get(ARTIFACTS)):
+            with suppress(OSError):
+                scratch.rename(artifacts_of(Path(suite), os.getpid()))
         shutil.rmtree(scratch, ignore_errors=True)
+    return ended
+
+
+def has_failed(ended: dict[str, object]) -> bool:
+    """Whether an engine that ended this way has failed."""
+    return bool(ended.get("failed") or ended.get("exit") or "quota" in ended)
+
+
+def artifacts_of(suite: Path, supervisor: int) -> Path:
+    """Name the place of a failed engine's temporary folder, by the process number of its supervisor."""
+    return suite / f"engine-{supervisor}"
 
 
 def _watch(
@@ -168,11 +190,12 @@ def _watch(
         while engine.poll() is None:
             ready = [key.fd for key, _ in selector.select(TICK)]
             if lifeline.fileno() in ready:
+                failed = lifeline.recv(1) == FAILED
                 # Only the engine can end what it has started elsewhere (containers).
                 engine.terminate()
                 with suppress(subprocess.TimeoutExpired):
                     engine.wait(GRACE)
-                return {"asked": True}
+                return {"asked": True, "failed": failed}
             if stderr in ready:
                 printed = os.read(stderr, 1 << 16)
                 log.write(printed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 JsonPath: TypeAlias = tuple[str | int, ...]
@@ -73,6 +74,11 @@ class EngineFailed(ConformanceError):
     """An engine that was run and failed us: it raised, or its answer is not of the protocol."""
 
     exit_code = 4
+
+    def __init__(self, message: str, *, artifacts: Path | None = None) -> None:
+        super().__init__(message)
+        self.artifacts = artifacts
+        """A folder with the files that it left, if these are kept."""
 
 
 class Unsupported(ConformanceError):

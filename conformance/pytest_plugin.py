@@ -66,8 +66,8 @@ class Certified:
         if verdict == "violates":
             raise GuaranteeBroken(describe_violation(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
-            why = self.tally.why_unknown
-            raise GuaranteeBroken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")
+            reason = self.tally.why_unknown
+            raise GuaranteeBroken(f"{verdict}: {printable(reason[1]) if reason else ''}\nresults: {self.folder}")
 
 
 class Campaigns:
@@ -104,7 +104,7 @@ class Campaigns:
         parent = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
         folder = new_folder(parent, [engine])
         config = CampaignConfig(**(defaults | {name: value for name, value in asked.items() if value is not None}))
-        tally = Tally.of(certify(engine, config, folder))
+        tally = Tally.of(certify(engine, config, folder, keep=settings.get("keep", "failed")))
         finish(folder)
         point_latest(folder, within=parent)
         return Certified(tally, folder)

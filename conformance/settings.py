@@ -32,6 +32,7 @@ KNOWN: dict[str, tuple[Callable[[Any], bool], str]] = {
     "deadline": (_is_time, "a number of seconds"),
     "shrink-runs": (_is_whole, "a number from 0"),
     "shrink-seconds": (_is_time, "a number of seconds"),
+    "keep": (lambda value: value in ("failed", "all", "none"), "failed, all or none"),
 }
 """Every setting, with its check and what it expects."""
 

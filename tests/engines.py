@@ -4,12 +4,15 @@ Tiny engines in Python, for `python:tests.engines:NAME`: the reference model wit
 Engines that break the protocol itself are in miniatures.py.
 """
 
+import logging
 import os
+import tempfile
 import time
 from pathlib import Path
 
 from attrs import evolve
 
+from conformance.adapters.artifacts import discard
 from conformance.adapters.reference import Reference
 from conformance.engine import Capabilities, Description
 from conformance.errors import EngineUnavailable
@@ -55,6 +58,35 @@ class Batched(Right):
     """Takes six at once."""
 
     batch = 6
+
+
+class Littering(Batched):
+    """Leaves files of every batch, some with hostile names. Cases with failures violate, all others conform."""
+
+    def run(self, requests):
+        seen = list(super().run(requests))
+        folder = Path(tempfile.mkdtemp()) / "run"
+        (folder / "log").mkdir(parents=True)
+        (folder / "log" / "worker.log").write_text("said something\n")
+        (folder / "sink\n;rm").write_text("committed")
+        (folder / "elsewhere").symlink_to("/etc")
+        os.mkfifo(folder / "pipe")
+        logging.getLogger("conformance.adapters.littering").info("ran %d cases", len(requests))
+        discard(folder, requests)
+        yield from seen
+
+    def change(self, seen):
+        return spoilt(seen, self.request.case) if self.request.case.failures else seen
+
+
+class Exhausted(Right):
+    """Exits in its fourth run, and leaves a file in its temporary folder."""
+
+    def change(self, seen):
+        if self.runs == 4:
+            Path(tempfile.gettempdir(), "heap.dump").write_text("what there was")
+            os._exit(3)
+        return seen
 
 
 class Flaky(Right):

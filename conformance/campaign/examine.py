@@ -10,12 +10,14 @@ deadline.
 from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
+from conformance.campaign.artifacts import Artifacts, is_failure
 from conformance.campaign.batch_runner import answers
 from conformance.campaign.events import STALLED, Examined, FailureRate, Judged, Outcome
 from conformance.campaign.judging import RunVerdict, judge_sinks, outcome
 from conformance.campaign.merge import merge
 from conformance.campaign.plan import Planned, request_of
 from conformance.case import Case
+from conformance.codec import digest
 from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, Malformed
 from conformance.observation import Observations
@@ -35,13 +37,16 @@ class Bench:
     engine: Stdio
     description: Description
     deadline: float
+    artifacts: Artifacts
 
     def run(self, request: RunRequest) -> tuple[Outcome, RunVerdict, Observations | None]:
         """Run a request and judge the run."""
         (answer,) = answers(self.engine, self.description, [self.description.suited(request)])
         if isinstance(answer, EngineFailed):
             return "error", RunVerdict("inconclusive", str(answer)), None
-        return *outcome(request.case, answer), answer
+        kind, verdict = outcome(request.case, answer)
+        self.artifacts.hold(digest(request.case), failed=is_failure(kind, answer))
+        return kind, verdict, answer
 
 
 def is_unsafe(verdict: RunVerdict) -> bool:
@@ -65,16 +70,16 @@ def examine(
         _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
         stall = is_stalled(verdict)
     alone = FailureRate(0, 0) if only_stalls else repeat(bench, request, RUNS)
-    together = None
+    batch_rate = None
     if alone.runs and not alone.failed and (merged_batch := merge_batch(bench.description, batch)) is not None:
-        together = repeat(bench, request_of(merged_batch, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
+        batch_rate = repeat(bench, request_of(merged_batch, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
     without_failures, _, _ = bench.run(evolve(request, case=evolve(case, failures=())))
     return Examined(
         planned.index,
         alone=alone,
         sinks=judge_sinks(case, seen).verdict,
         without_failures=without_failures,
-        batch=together,
+        batch=batch_rate,
         stall=stall,
     )
 
@@ -84,10 +89,10 @@ def merge_batch(description: Description, batch: list[Planned]) -> Case | None:
     can = description.capabilities
     cases = [planned.case for planned in batch if not can.unsupported(planned.case)]
     try:
-        together = merge(cases) if len(cases) > 1 else None
+        merged = merge(cases) if len(cases) > 1 else None
     except Malformed:
         return None
-    return together if together is not None and not can.unsupported(together) else None
+    return merged if merged is not None and not can.unsupported(merged) else None
 
 
 def repeat(bench: Bench, request: RunRequest, most: int) -> FailureRate:

@@ -5,7 +5,8 @@ The results folder of a campaign.
     cases/             every case
     observations/      what the engine let be observed of each case
     counterexamples/   the smallest cases that break a guarantee, and the observations of their last failing run
-    logs/              the engine's stderr
+    logs/              engine.log: the engine's stderr; adapter.log: the actions of its adapter, with times
+    kept/              the files that the engine left of failing cases, and of counterexamples
     slices/            cases and observations as Parquet, if they were run on a cluster
     certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above
 
@@ -15,6 +16,7 @@ Campaigns of several engines have a folder each; engines.json beside these folde
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +32,7 @@ JOURNAL = "journal.jsonl"
 CERTIFICATE = "certificate.json"
 CASES, OBSERVATIONS, COUNTEREXAMPLES, LOGS = "cases", "observations", "counterexamples", "logs"
 SLICES = "slices"
+KEPT = "kept"
 SEVERAL = "engines.json"
 REPORTS = ("index.html", "history.html")
 """Reports for people. They are no part of the certificate: a later version may write better ones."""
@@ -92,23 +95,32 @@ class Results:
         return Journal(self.folder / JOURNAL)
 
     def tidy(self) -> None:
-        """Remove files that were incomplete when their writer was killed."""
-        for unfinished in self.folder.rglob(".*.part"):
-            unfinished.unlink()
+        """Remove files and folders that were incomplete when their writer was killed."""
+        for unfinished in list(self.folder.rglob(".*.part")):
+            if unfinished.is_dir() and not unfinished.is_symlink():
+                shutil.rmtree(unfinished)
+            else:
+                unfinished.unlink(missing_ok=True)
 
     def log(self) -> Path:
         """Return the file for the engine's stderr."""
         return self.folder / LOGS / "engine.log"
+
+    def action_log(self) -> Path:
+        """Return the file for the actions of the engine's adapter."""
+        return self.folder / LOGS / "adapter.log"
+
+    def kept(self, name: str) -> Path:
+        """Return the folder for the files that the engine left of a case or of a counterexample."""
+        return self.folder / KEPT / _checked(name)
 
     def slices(self) -> Path:
         """Return the folder for the rows that a cluster returned."""
         return self.folder / SLICES
 
     def _path(self, folder: str, name: str) -> Path:
-        """Return the file of a case. Names come from journals, which are untrusted."""
-        if not NAME.fullmatch(name):
-            raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
-        return self.folder / folder / f"{name}.json"
+        """Return the file of a case."""
+        return self.folder / folder / f"{_checked(name)}.json"
 
     def save(self, name: str, case: Case, seen: Observations | None) -> None:
         """Write a case and its observations."""
@@ -145,18 +157,26 @@ class Results:
         """
         Yield the files that a certificate vouches for, sorted.
 
-        These are all but the certificate itself, the logs, the slices and the reports, which repeat what other files
-        say and would change the certificate.
+        These are all but the certificate itself, the logs, the files that the engine left, the slices and the reports,
+        which repeat what other files say and would change the certificate.
         """
+        others = (f"{LOGS}/", f"{KEPT}/", f"{SLICES}/")
         for path in sorted(self.folder.rglob("*")):
             file = path.relative_to(self.folder).as_posix()
-            vouched = not file.startswith((f"{LOGS}/", f"{SLICES}/")) and file not in {CERTIFICATE, *REPORTS}
+            vouched = not file.startswith(others) and file not in {CERTIFICATE, *REPORTS}
             if vouched and (path.is_symlink() or not path.is_dir()):
                 yield file
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each of these files. A symbolic link has none."""
         return {file: _digest(self.folder / file) for file in self.files()}
+
+
+def _checked(name: str) -> str:
+    """Refuse a name that is no case's. Names come from journals, which are untrusted."""
+    if not NAME.fullmatch(name):
+        raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
+    return name
 
 
 def observations_of(file: str) -> str:

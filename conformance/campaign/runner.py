@@ -12,6 +12,7 @@ from time import monotonic
 from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
+from conformance.campaign.artifacts import Artifacts, is_failure
 from conformance.campaign.batch_runner import BatchRunner, PendingVerdict
 from conformance.campaign.counterexample import best_start, counterexample
 from conformance.campaign.events import (
@@ -52,6 +53,7 @@ class Campaign:
     engine: Stdio
     executor: Executor
     results: Results
+    artifacts: Artifacts
 
     @property
     def plan(self) -> Plan:
@@ -61,7 +63,7 @@ class Campaign:
     @property
     def bench(self) -> Bench:
         """The engine, for single runs."""
-        return Bench(self.engine, self.began.description, self.began.deadline)
+        return Bench(self.engine, self.began.description, self.began.deadline, self.artifacts)
 
     def run(self, tally: Tally) -> Iterator[Event]:
         """Run the campaign from its tally on. The caller adds each event to the tally before it asks for the next."""
@@ -118,12 +120,14 @@ class Campaign:
         answer = runner.next_result()
         if isinstance(answer, EngineFailed):
             self.results.save(planned.id, planned.case, None)
+            self.artifacts.settle_error(answer, judged.digest, planned.id)
             return evolve(judged, because=str(answer))
         return self._with_verdict(planned, judged, answer)
 
     def _with_verdict(self, planned: Planned, judged: Judged, run: PendingVerdict) -> Judged:
         outcome, verdict = run.verdict.result()
         self.results.save(planned.id, planned.case, run.seen)
+        self.artifacts.settle(judged.digest, planned.id, failed=is_failure(outcome, run.seen))
         return evolve(
             judged,
             outcome=outcome,
@@ -177,6 +181,7 @@ class Campaign:
             small = counterexample(plan, self.began.description.batch, oracle, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
             self.results.save_counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
+            self.artifacts.keep_held(digest(small.case), f"counterexample-{number}")
             yield small.event(number, guarantee)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
+from conformance.campaign.artifacts import Artifacts, Keep, open_artifacts
 from conformance.campaign.events import Began, CampaignEnded, Event, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
@@ -105,18 +106,25 @@ def running(engine: SubprocessEngine) -> Iterator[Description]:
 
 
 def certify(
-    word: str, order: CampaignConfig, folder: Path, make_executor: Callable[[], Executor] = LocalExecutor
+    word: str,
+    order: CampaignConfig,
+    folder: Path,
+    make_executor: Callable[[], Executor] = LocalExecutor,
+    keep: Keep = "failed",
 ) -> Iterator[Event]:
     """A campaign on one engine, in a new folder, from its beginning to its end."""
     results = Results(folder)
-    engine = SubprocessEngine(word, log=results.log())
-    results.make()
-    with running(engine) as description:
-        results.begin(order.began(word, description, description.capabilities))
-        yield from _to_the_end(results, engine, make_executor())
+    with open_artifacts(results, keep) as artifacts:
+        engine = SubprocessEngine(word, log=results.log(), environment=artifacts.environment)
+        results.make()
+        with running(engine) as description:
+            results.begin(order.began(word, description, description.capabilities))
+            yield from _to_the_end(artifacts, engine, make_executor())
 
 
-def proceed(results: Results, make_executor: Callable[[], Executor] = LocalExecutor) -> Iterator[Event]:
+def proceed(
+    results: Results, make_executor: Callable[[], Executor] = LocalExecutor, keep: Keep = "failed"
+) -> Iterator[Event]:
     """
     Go on with the campaign in a folder, to its end.
 
@@ -131,20 +139,22 @@ def proceed(results: Results, make_executor: Callable[[], Executor] = LocalExecu
     _check_suite(began)
     _check_events(began, events, results)
     results.make_folders()
-    engine = SubprocessEngine(began.engine, log=results.log())
-    with running(engine) as description:
-        _check_engine(began, description)
-        yield from _to_the_end(results, engine, make_executor())
+    with open_artifacts(results, keep) as artifacts:
+        engine = SubprocessEngine(began.engine, log=results.log(), environment=artifacts.environment)
+        with running(engine) as description:
+            _check_engine(began, description)
+            yield from _to_the_end(artifacts, engine, make_executor())
 
 
-def _to_the_end(results: Results, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
+def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
     """What happened, and what happens now: every event is on the disk before it is given."""
+    results = artifacts.results
     try:
         with results.journal() as journal:
             tally = Tally.of(journal.events)
             yield from journal.events
             assert tally.began is not None  # noqa: S101 - it was begun
-            for event in Campaign(tally.began, engine, executor, results).run(tally):
+            for event in Campaign(tally.began, engine, executor, results, artifacts).run(tally):
                 journal.write(event)
                 tally.add(event)
                 yield event
@@ -154,11 +164,12 @@ def _to_the_end(results: Results, engine: SubprocessEngine, executor: Executor) 
 
 def _check_suite(began: Began) -> None:
     """Refuse a campaign of another version, which draws other cases for the same seed."""
-    now = versions()
-    if (began.suite, began.hypothesis) != now:
+    installed = versions()
+    if (began.suite, began.hypothesis) != installed:
         raise EngineUnavailable(
             f"the campaign began with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, and these "
-            f"are {now[0]} and {now[1]}: install the former versions to resume it, or omit --resume to start a new one"
+            f"are {installed[0]} and {installed[1]}: install the former versions to resume it, "
+            "or omit --resume to start a new campaign"
         )
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import attrs
 import click
 
+from conformance.campaign.artifacts import KEEP, Keep
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
 from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
-from conformance.campaign.results import JOURNAL, LATEST, SEVERAL, Results, engines_in, point_latest, slug
+from conformance.campaign.results import JOURNAL, KEPT, LATEST, SEVERAL, Results, engines_in, point_latest, slug
 from conformance.campaign.session import CampaignConfig, begin_all, new_folder, proceed
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.tally import EngineVerdict, Tally
@@ -54,10 +55,17 @@ EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 
 @click.option(
     "--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for all counterexamples; 300."
 )
+@click.option("--keep", type=click.Choice(KEEP), help="The runs whose engine files are kept; failed ones by default.")
 @on
 @as_json
 def certify(
-    engines: tuple[str, ...], out: Path | None, resume: bool, on: str | None, as_json: bool, **asked: Any
+    engines: tuple[str, ...],
+    out: Path | None,
+    resume: bool,
+    keep: Keep | None,
+    on: str | None,
+    as_json: bool,
+    **asked: Any,
 ) -> int:
     """
     Certify ENGINES: run and judge the corpus and generated cases, shrink violations, write certificates and reports.
@@ -66,7 +74,7 @@ def certify(
     draws cases, runs the reference model and mutants, and judges.
     """
     with executors(on) as make_executor:
-        return _certify(engines, out, make_executor, resume=resume, as_json=as_json, asked=asked)
+        return _certify(engines, out, make_executor, resume=resume, keep=keep, as_json=as_json, asked=asked)
 
 
 def _certify(
@@ -75,10 +83,12 @@ def _certify(
     make_executor: Callable[[], Executor],
     *,
     resume: bool,
+    keep: Keep | None,
     as_json: bool,
     asked: dict[str, Any],
 ) -> int:
     settings = read_settings(Path.cwd())
+    keep = keep or settings.get("keep", "failed")
     out = out or (Path(settings["out"]) if "out" in settings else None)
     words = list(dict.fromkeys(engines or settings.get("engines", ())))
     top = _folder(words, out, resume=resume)
@@ -86,10 +96,10 @@ def _certify(
         words = list(engines_in(top))
     places = _resumed(top, engines) if resume else {}
     if not places:
-        places, campaigns = _begun(top, words, _order(settings, asked), make_executor)
+        places, campaigns = _begun(top, words, _order(settings, asked), make_executor, keep)
     else:
         _refuse_changes(places, asked)
-        campaigns = {word: proceed(Results(folder), make_executor) for word, folder in places.items()}
+        campaigns = {word: proceed(Results(folder), make_executor, keep) for word, folder in places.items()}
     try:
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
@@ -100,6 +110,8 @@ def _certify(
         finish(places[word])
         if not as_json:
             say("\n".join(summarize(tally, str(places[word]))))
+        if (kept := places[word] / KEPT).is_dir():
+            say(f"files that {word} left: {kept}", err=True)
     if len(tallies) > 1:
         _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
     if tallies:
@@ -135,11 +147,11 @@ def interrupted_once() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    former_handlers = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in former_handlers.items():
             signal.signal(number, handler)
 
 
@@ -203,13 +215,13 @@ def _began(folder: Path) -> Began:
 
 
 def _begun(
-    top: Path, words: list[str], order: CampaignConfig, make_executor: Callable[[], Executor]
+    top: Path, words: list[str], order: CampaignConfig, make_executor: Callable[[], Executor], keep: Keep
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """Begin a campaign; return the folder and the events of each engine."""
     if not words:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(words) == 1:
-        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, make_executor)}
+        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, make_executor, keep)}
     words += [REFERENCE] if REFERENCE not in words else []
     places = {word: top / slug(word) for word in words}
     if len(set(places.values())) < len(places):
@@ -226,7 +238,7 @@ def _begun(
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     begin_all(order, places)
-    return places, {word: proceed(Results(folder), make_executor) for word, folder in places.items()}
+    return places, {word: proceed(Results(folder), make_executor, keep) for word, folder in places.items()}
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The adapter: it runs a case on the engine, makes its failures happen, and says what could be seen.
+ * The adapter: runs a case on the engine, injects its failures, and reports observations.
  *
- * <p>It judges nothing and repairs nothing. What is said on stdout is the protocol, one JSON object a line; print to
- * stderr whatever else you want to know. Run it with {@code java Adapter.java}: Java 17 or newer, and nothing else.
+ * <p>It judges nothing and repairs nothing. stdout is the protocol, one JSON object a line; print messages of
+ * your own to stderr. Run it with {@code java Adapter.java}: Java 17 or newer, and nothing else.
  *
  * <p>In this file, from the top: the adapter, the trivial engine that you replace by yours, the ten programs, JSON.
  */

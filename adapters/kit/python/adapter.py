@@ -1,8 +1,8 @@
 """
-The adapter: it runs a case on the engine, makes its failures happen, and says what could be seen.
+The adapter: runs a case on the engine, injects its failures, and reports observations.
 
-It judges nothing and repairs nothing. What is said on stdout is the protocol, one JSON object a line; print to stderr
-whatever else you want to know.
+It judges nothing and repairs nothing. stdout is the protocol, one JSON object a line; print messages of your own
+to stderr.
 """
 
 import json
