@@ -29,11 +29,6 @@ PENDING_CLASSES = {
     "Processor",
     "Setup",
 }
-PENDING_MARKDOWN = {
-    "adapters/kit/java/README.md",
-    "adapters/kit/javascript/README.md",
-    "adapters/kit/python/README.md",
-}
 PENDING_RIDDLES = {
     "adapters/flink/__init__.py",
     "adapters/flink/case_run.py",
@@ -122,7 +117,7 @@ def test_markdown_lines_have_at_most_120_characters():
         for line in ADDRESS.sub("]", CODE.sub("", path.read_text(encoding="utf-8"))).splitlines()
         if len(line) > LONGEST_LINE and not line.startswith("|")
     }
-    assert long <= PENDING_MARKDOWN
+    assert long == set()
 
 
 def test_no_riddle_words_outside_quotations():
