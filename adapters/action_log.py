@@ -13,7 +13,11 @@ names. In a campaign that is `logs/adapter.log` in the results folder.
 import logging
 import os
 import time
+from collections.abc import Iterable
 from logging.handlers import RotatingFileHandler
+
+from conformance.codec import digest
+from conformance.engine import RunRequest
 
 ACTION_LOG = "CONFORMANCE_ACTION_LOG"
 """The environment variable that names the file."""
@@ -34,6 +38,11 @@ class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         record.engine = record.name.removeprefix(f"{PARENT}.")
         return super().format(record)
+
+
+def case_digests(requests: Iterable[RunRequest]) -> str:
+    """Name the cases of run requests in a line of the log."""
+    return " ".join(digest(request.case)[:12] for request in requests)
 
 
 def start_action_log() -> None:

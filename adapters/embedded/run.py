@@ -1,11 +1,13 @@
 """One case through all its attempts."""
 
-import shutil
+import logging
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic
 
+from conformance.adapters.action_log import case_digests
+from conformance.adapters.artifacts import discard
 from conformance.adapters.embedded.attempt import Attempt, Library
 from conformance.adapters.embedded.process_fault import plan_fault
 from conformance.adapters.faults import EvidenceLog, next_failure
@@ -14,6 +16,8 @@ from conformance.codec import digest
 from conformance.engine import RunRequest
 from conformance.observation import End, EngineInfo, Fired, Observation, Observations
 from conformance.programs import Event
+
+LOGGER = logging.getLogger("conformance.adapters.embedded")
 
 EVIDENCE = "evidence"
 """The folder, within that of a run, of the evidence of its failures."""
@@ -48,6 +52,7 @@ class EmbeddedRun:
         self._observed_epochs = -1
         self.end: End | None = None
         self._message: str | None = None
+        LOGGER.info("run %s: case %s", folder.name, case_digests([request]))
         self._evidence.prepare()
         library.prepare(folder)
         self._start_attempt()
@@ -72,6 +77,8 @@ class EmbeddedRun:
         attempt = Attempt(self._attempts, self._folder, case, self.request.streams, until, self.request.seed, fault)
         self._attempts += 1
         self._process = self._spawn(self._library, attempt)
+        process = self._process.pid
+        LOGGER.info("run %s: attempt %d is process %s; next: %s", self._folder.name, self._attempts, process, failure)
 
     def step(self) -> None:
         """Observe the output; start another attempt or end the run if the process has ended."""
@@ -99,10 +106,12 @@ class EmbeddedRun:
 
     def _record_failure(self, evidence: str) -> None:
         self._observe()
+        LOGGER.info("run %s: failure %d: %s", self._folder.name, len(self._fired), evidence)
         self._fired.append(Fired(len(self._fired), len(self._observations), evidence, self._now))
 
     def _finish(self, end: End) -> None:
         self._observe(always=True)
+        LOGGER.info("run %s: %s, %d epochs committed", self._folder.name, end, self._observed_epochs)
         self.end = end
 
     @property
@@ -142,10 +151,10 @@ class EmbeddedRun:
         )
 
     def clear(self) -> None:
-        """Kill the process if it still runs, and remove the folder."""
+        """Kill the process if it still runs, and hand the folder over or delete it."""
         if self._process.exitcode is None:
             self._kill_process()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        discard(self._folder, [self.request])
 
     def _kill_process(self) -> None:
         self._process.kill()

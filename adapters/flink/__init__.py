@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from conformance.adapters import orphans
+from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
 from conformance.adapters.flink.schedule import JobGroup, groups
 from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
@@ -119,7 +120,7 @@ class Flink:
         job = JobRun(group, self._setup, self._client, self._cluster, folder)
         job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
         observations = dict(job.observations(self._info))
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))
         return observations
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ play the next epoch. The epoch is closed if the checkpoint is complete and every
 played the epoch; otherwise the checkpoint is abandoned, and another one is requested.
 """
 
+import logging
 from contextlib import suppress
 from enum import Enum
 from time import monotonic, time
@@ -19,6 +20,8 @@ from conformance.adapters.flink.faults import FaultInjector
 from conformance.adapters.flink.messages import PlayAhead, PlayEpoch, RollBack
 from conformance.adapters.flink.rest import RestError
 from conformance.adapters.flink.setup import UNALIGNED
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 POLL_SECONDS = 0.01
 """Seconds between two REST requests about a checkpoint: Flink answers each at the expense of its other work."""
@@ -96,6 +99,7 @@ class CheckpointCoordinator:
     def _enter(self, state: CheckpointState) -> None:
         if state not in TRANSITIONS[self.state]:
             raise AssertionError(f"from {self.state.name} there is no way to {state.name}")
+        LOGGER.info("job %s: epoch %d: %s", self._checkpoints.job, len(self.closed) + 1, state.value)
         self.state = state
 
     def _is_due(self, epoch: int) -> bool:
@@ -146,6 +150,7 @@ class CheckpointCoordinator:
         self._pending = None
         self._enter(CheckpointState.WAITING)
         self.closed.append(self._checkpoints.committed.checkpoint(number))
+        LOGGER.info("job %s: epoch %d: closed by checkpoint %s", self._checkpoints.job, pending.epoch, number)
         if self._setup.mode == UNALIGNED:
             self._record_in_flight_bytes(number)
         return True

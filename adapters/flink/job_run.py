@@ -1,10 +1,12 @@
 """Run of one Flink job, from its submission to its end."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
+from conformance.adapters.action_log import case_digests
 from conformance.adapters.flink.case_run import CaseRun, CaseRuns
 from conformance.adapters.flink.checkpoint_coordinator import CheckpointCoordinator
 from conformance.adapters.flink.checkpoints import CheckpointApi
@@ -24,6 +26,8 @@ from conformance.case import Restart
 from conformance.codec import digest
 from conformance.engine import RunRequest
 from conformance.observation import EngineInfo, Observations
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 STEP_SECONDS = 0.003
 """Seconds between two steps."""
@@ -77,9 +81,12 @@ class JobRun:
         cases = [run.deployment for run in self.cases]
         built = len(self._committed.jobs)
         self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
+        digests = case_digests(run.request for run in self.cases)
+        LOGGER.info("job %s: submitted from %s, cases %s", self._checkpoints.job, savepoint or "the start", digests)
 
     def cancel(self) -> None:
         """Cancel the job, and wait until it has ended."""
+        LOGGER.info("job %s: cancelled, %d epochs closed", self._checkpoints.job, len(self._coordinator.closed))
         self.cases.release_all_gates()
         with suppress(RestError, OSError):
             path = f"/jobs/{self._checkpoints.job}"
@@ -118,6 +125,7 @@ class JobRun:
             self._restart(epoch)
 
     def _restart(self, epoch: int) -> None:
+        LOGGER.info("job %s: stopped for a restart after epoch %d", self._checkpoints.job, epoch)
         savepoint = self._stop_with_savepoint()
         if savepoint is None:
             return

@@ -1,12 +1,16 @@
 """Observer of a job: what the observed streams show, and which failures have happened."""
 
+import logging
 from time import monotonic, time
 
+from conformance.adapters.action_log import case_digests
 from conformance.adapters.flink.case_run import CaseRun, CaseRuns
 from conformance.adapters.flink.checkpoint_coordinator import CheckpointCoordinator
 from conformance.adapters.flink.committed import CommittedOutput
 from conformance.case import Crash, Restart
 from conformance.observation import Fired, Observation
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 OBSERVE_SECONDS = 0.05
 """Seconds between two observations, where there is no other reason for one."""
@@ -54,6 +58,7 @@ class OutputObserver:
             evidence = run.deployment.channel.evidence
             while (failure := run.next_failure) and evidence.has(len(run.fired)):
                 found = evidence.read(len(run.fired))
+                LOGGER.info("case %s: failure %d: %s", case_digests([run.request]), len(run.fired), found.description)
                 elapsed = self._elapsed(found.time)
                 run.fired.append(Fired(len(run.fired), len(run.observations), found.description, elapsed))
                 self._committed.update()

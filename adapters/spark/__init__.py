@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
+from conformance.adapters.artifacts import discard
 from conformance.adapters.jvm import java_home
 from conformance.adapters.spark.driver_pool import CONCURRENT_QUERIES, run_groups
 from conformance.adapters.spark.driver_slots import DriverLauncher, DriverSlot
@@ -90,9 +91,9 @@ class Spark:
         return QuerySupervisor(query, slot, timeout)
 
     def _observed(self, query: Query) -> dict[int, Observations]:
-        """Return the observations of a query's requests, by the requests' ids, and remove its folder."""
+        """Return the observations of a query's requests, by the requests' ids, and hand over or delete its folder."""
         observations = query.observations(self._info)
-        shutil.rmtree(query.folder, ignore_errors=True)
+        discard(query.folder, query.group.requests)
         return {request.id: seen for request, seen in zip(query.group.requests, observations, strict=True)}
 
     def stop(self) -> None:

@@ -1,13 +1,17 @@
 """Supervision of a streaming query from its start to its end, through all its failures."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
+from conformance.adapters.action_log import case_digests
 from conformance.adapters.spark.batch_progress import KillWindow
 from conformance.adapters.spark.driver_slots import DriverSlot
 from conformance.adapters.spark.query import Query
 from conformance.case import Kill
+
+LOGGER = logging.getLogger("conformance.adapters.spark")
 
 UNEXPLAINED_ENDS = 5
 """How often a query may end without an injected failure."""
@@ -28,6 +32,7 @@ class QuerySupervisor:
         self._failures_at_start = 0
         self._is_started = False
         self._deadline = monotonic() + timeout
+        LOGGER.info("query %s: cases %s", query.folder.name, case_digests(query.group.requests))
         self._start()
 
     @property
@@ -43,6 +48,7 @@ class QuerySupervisor:
         self._starts += 1
         self.query.begin_attempt()
         self._driver.start_query(self.query.folder)
+        LOGGER.info("query %s: start %d", self.query.folder.name, self._starts)
 
     def step(self) -> None:
         """Observe the query; restart it if it has ended or if a case asks for a restart."""
@@ -55,6 +61,7 @@ class QuerySupervisor:
         if self._driver.is_dead:
             self._start()
         if self.query.is_restart_due():
+            LOGGER.info("query %s: stopped for a restart", self.query.folder.name)
             self._driver.stop_query(self.query.folder)
             self.query.record_restart()
             self._start()
@@ -75,6 +82,7 @@ class QuerySupervisor:
     def _restart_ended(self, reason: str) -> None:
         """Restart a query that has ended by itself, unless it has ended too often."""
         self._ends += 1
+        LOGGER.info("query %s: ended by itself: %s", self.query.folder.name, reason.partition("\n")[0])
         if self._ends > UNEXPLAINED_ENDS + sum(len(each.case.failures) for each in self.query.group.requests):
             self.query.message = f"the query ended {self._ends} times, the last time with: {reason.splitlines()[0]}"
         else:
@@ -106,15 +114,22 @@ class QuerySupervisor:
         if kill.target == "coordinator":
             self._kill_driver(kill, window.description, window)
         elif (executor := self._driver.kill_executor()) is not None:
-            self.query.record_kill(f"SIGKILL of executor {executor} in epoch {kill.epoch}: {window.description}")
+            self._record_kill(f"SIGKILL of executor {executor} in epoch {kill.epoch}: {window.description}")
 
     def _kill_driver(self, kill: Kill, moment: str, window: KillWindow | None = None) -> None:
         """Kill the driver; the files of the dead driver decide whether the window was still open."""
         self._driver.kill()
         if window is None or self.query.is_open(window, kill.epoch):
-            self.query.record_kill(f"SIGKILL of the driver in epoch {kill.epoch}: {moment}")
+            self._record_kill(f"SIGKILL of the driver in epoch {kill.epoch}: {moment}")
+        else:
+            LOGGER.info("query %s: killed the driver when the window had closed", self.query.folder.name)
+
+    def _record_kill(self, evidence: str) -> None:
+        LOGGER.info("query %s: %s", self.query.folder.name, evidence)
+        self.query.record_kill(evidence)
 
     def end(self) -> None:
         """Stop the query, and observe it for the last time."""
         self._driver.stop_query(self.query.folder)
         self.query.observe(last=True)
+        LOGGER.info("query %s: over after %d starts", self.query.folder.name, self._starts)
