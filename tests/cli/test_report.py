@@ -59,5 +59,5 @@ def test_an_unwritable_report_is_no_conforming_exit(conformance, tmp_path, monke
     monkeypatch.setattr("conformance.reports.folder.REPORTS", ("no/such/folder.html",))
     code, _, err = conformance("certify", "reference", "--cases", "0", "--out", tmp_path / "out")
     assert code == 2
-    assert "The results and the certificate are whole" in err
+    assert "The results and the certificate are complete" in err
     assert results.Results(tmp_path / "out").begun
