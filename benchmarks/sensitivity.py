@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from textwrap import fill
 
-from conformance.campaign.sensitivity import Killed, Spared, sensitivity
+from conformance.campaign.sensitivity import Killed, Spared, run_mutants
 from conformance.cli.mutants import summary, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "mutants.md"
@@ -13,7 +13,7 @@ LINE = 120
 
 def main() -> None:
     """Run every mutant and every correct engine, and write the table between its marks."""
-    found = list(sensitivity(number=200, runs=10_000, seed=0))
+    found = list(run_mutants(number=200, runs=10_000, seed=0))
     killed = [each for each in found if isinstance(each, Killed)]
     spared = [each for each in found if isinstance(each, Spared)]
     print(summary(killed, spared))

@@ -1,4 +1,5 @@
-"""Conformance of streaming engines: cases, the reference model, and the judge that compares an engine with it.
+"""
+Conformance of streaming engines: cases, the reference model, and the judge that compares an engine with it.
 
 One import name holds the whole product. In a checkout the folders adapters/, generators/ and reports/ stand at the
 top level, and `conformance.adapters`, `conformance.generators` and `conformance.reports` are symbolic links to them; a

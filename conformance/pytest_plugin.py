@@ -66,8 +66,8 @@ class Certified:
         if verdict == "violates":
             raise GuaranteeBroken(describe_violation(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
-            why = self.tally.why_unknown
-            raise GuaranteeBroken(f"{verdict}: {printable(why[1]) if why else ''}\nresults: {self.folder}")
+            reason = self.tally.why_unknown
+            raise GuaranteeBroken(f"{verdict}: {printable(reason[1]) if reason else ''}\nresults: {self.folder}")
 
 
 class Campaigns:

@@ -30,7 +30,7 @@ MOST_LISTED = 5_000
 
 MANIFEST = "manifest.json"
 OURS = {CASES, OWNER_FILE}
-"""Files that are no engine's."""
+"""Files of the suite, which are not copied."""
 
 
 HARMLESS = re.compile(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]{0,99}", re.ASCII)
@@ -105,9 +105,9 @@ def _sanitized_part(part: str) -> str:
 
 def _entries(folder: Path) -> Iterator[_Entry]:
     """Find all that is below a folder and is no folder itself. Links are found, and not followed."""
-    for place, folders, names in os.walk(folder):
-        links = [name for name in folders if Path(place, name).is_symlink()]
-        for path in (Path(place, name) for name in (*names, *links)):
+    for parent, folders, names in os.walk(folder):
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for path in (Path(parent, name) for name in (*names, *links)):
             with suppress(OSError):
                 found = path.lstat()
                 relative = path.relative_to(folder).as_posix()

@@ -48,11 +48,11 @@ class Parcel:
 
     folder: Path
     open: int
-    """How many of its cases have no verdict yet."""
+    """The number of its cases without a verdict."""
     kept_as: str | None = None
 
     def close_case(self) -> None:
-        """One of its cases has a verdict; delete the folder with the last."""
+        """Count one of its cases as settled; delete the folder with the last."""
         self.open -= 1
         if self.open <= 0:
             self.delete()
@@ -80,7 +80,7 @@ class Artifacts:
         return log | ({ARTIFACTS: str(self.folder)} if self.folder is not None else {})
 
     def settle(self, digest: str, name: str, *, failed: bool) -> None:
-        """A case of the campaign has a verdict: keep its artifacts, as those of the case `name`, or delete them."""
+        """Keep the artifacts of a case that has a verdict, as those of the case `name`, or delete them."""
         self._forget(name)
         parcel = self._next_parcel(digest)
         if parcel is None:
@@ -102,9 +102,9 @@ class Artifacts:
 
     def hold(self, digest: str, *, failed: bool) -> None:
         """
-        A case that was run again, alone, has a verdict.
+        Hold or delete the artifacts of a case that was run again, alone, and has a verdict.
 
-        Hold the artifacts of a failing run, which may become those of a counterexample; delete those of any other.
+        Those of a failing run may become those of a counterexample, and are held; those of any other are deleted.
         """
         parcel = self._next_parcel(digest)
         if parcel is None:
@@ -128,14 +128,14 @@ class Artifacts:
         self._held.clear()
 
     def _next_parcel(self, digest: str) -> Parcel | None:
-        """The oldest folder of this case that waits for its verdict."""
+        """Return the oldest folder of this case that waits for its verdict."""
         if self.folder is None:
             return None
-        for place in sorted(os.scandir(self.folder), key=lambda place: place.name):
-            if place.name not in self._known and place.is_dir(follow_symlinks=False) and place.name[0] != ".":
-                self._known.add(place.name)
-                digests = _read_digests(Path(place) / CASES)
-                parcel = Parcel(Path(place), len(digests))
+        for entry in sorted(os.scandir(self.folder), key=lambda entry: entry.name):
+            if entry.name not in self._known and entry.is_dir(follow_symlinks=False) and entry.name[0] != ".":
+                self._known.add(entry.name)
+                digests = _read_digests(Path(entry) / CASES)
+                parcel = Parcel(Path(entry), len(digests))
                 for each in digests:
                     self._waiting[each].append(parcel)
         waiting = self._waiting.get(digest)
@@ -152,7 +152,7 @@ class Artifacts:
 
 
 def is_failure(outcome: Outcome, seen: Observations) -> bool:
-    """Whether a run violates, errs or stalls."""
+    """Tell whether a run violates, errs or stalls."""
     return outcome in {"violates", "error"} or seen.end != "completed"
 
 

@@ -37,10 +37,10 @@ def answers(
         except EngineFailed as failed:
             _restart(engine, description)
             if description.batch > 1 and len(waiting) > 1:
-                alone = [answer for request in waiting for answer in answers(engine, description, [request])]
-                if not any(isinstance(answer, EngineFailed) for answer in alone):
-                    alone[0] = failed
-                yield from alone
+                single = [answer for request in waiting for answer in answers(engine, description, [request])]
+                if not any(isinstance(answer, EngineFailed) for answer in single):
+                    single[0] = failed
+                yield from single
                 return
             del waiting[0]
             yield failed
@@ -48,10 +48,10 @@ def answers(
 
 def _restart(engine: Stdio, description: Description) -> None:
     try:
-        again = engine.start()
+        restarted = engine.start()
     except EngineFailed as error:
         raise EngineUnavailable(f"it failed, and cannot be started again: {error}") from error
-    if again != description:
+    if restarted != description:
         raise EngineUnavailable("it failed, and describes itself differently after a restart")
 
 

@@ -25,12 +25,12 @@ def first_difference(one: Observations, other: Observations) -> dict[str, Any] |
     """Return the first epoch in which two last observations differ, in the streams that both have."""
     if not one.observations or not other.observations:
         return None
-    left, right = one.observations[-1].streams, other.observations[-1].streams
-    shared = [stream for stream in left if stream in right]
-    epochs = max((max(len(left[stream]), len(right[stream])) for stream in shared), default=0)
+    first, second = one.observations[-1].streams, other.observations[-1].streams
+    shared = [stream for stream in first if stream in second]
+    epochs = max((max(len(first[stream]), len(second[stream])) for stream in shared), default=0)
     for epoch in range(epochs):
         for stream in shared:
-            if left[stream][epoch : epoch + 1] != right[stream][epoch : epoch + 1]:
+            if first[stream][epoch : epoch + 1] != second[stream][epoch : epoch + 1]:
                 return {"stream": stream, "epoch": epoch + 1}
     return None
 

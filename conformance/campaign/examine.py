@@ -70,16 +70,16 @@ def examine(
         _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
         stall = is_stalled(verdict)
     alone = FailureRate(0, 0) if only_stalls else repeat(bench, request, RUNS)
-    together = None
+    batch_rate = None
     if alone.runs and not alone.failed and (merged_batch := merge_batch(bench.description, batch)) is not None:
-        together = repeat(bench, request_of(merged_batch, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
+        batch_rate = repeat(bench, request_of(merged_batch, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
     without_failures, _, _ = bench.run(evolve(request, case=evolve(case, failures=())))
     return Examined(
         planned.index,
         alone=alone,
         sinks=judge_sinks(case, seen).verdict,
         without_failures=without_failures,
-        batch=together,
+        batch=batch_rate,
         stall=stall,
     )
 
@@ -89,10 +89,10 @@ def merge_batch(description: Description, batch: list[Planned]) -> Case | None:
     can = description.capabilities
     cases = [planned.case for planned in batch if not can.unsupported(planned.case)]
     try:
-        together = merge(cases) if len(cases) > 1 else None
+        merged = merge(cases) if len(cases) > 1 else None
     except Malformed:
         return None
-    return together if together is not None and not can.unsupported(together) else None
+    return merged if merged is not None and not can.unsupported(merged) else None
 
 
 def repeat(bench: Bench, request: RunRequest, most: int) -> FailureRate:

@@ -52,7 +52,7 @@ SECONDS = 1.0
 """The limit for judging one run. A run that takes longer is inconclusive."""
 
 
-def verdict_on(machine: type[Machine], case: Case, seed: int) -> Verdict:
+def judge_mutant(machine: type[Machine], case: Case, seed: int) -> Verdict:
     """Run a case on a mutant and judge the run. A quarter of the cases are observed at their sinks only."""
     streams = case.graph.sinks if seed % 4 == 3 else case.graph.streams  # noqa: PLR2004
     if machine.epochs_by == "own":
@@ -90,7 +90,7 @@ def mutant_trials(*, number: int, runs: int, seed: int) -> list[MutantTrial]:
     return broken + [MutantTrial(odd, None, -(-runs // len(ODD)), seed + 1) for odd in ODD]
 
 
-def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
+def run_mutants(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spared]:
     """Run all trials, one after the other."""
     return (trial() for trial in mutant_trials(number=number, runs=runs, seed=seed))
 
@@ -98,7 +98,7 @@ def sensitivity(*, number: int, runs: int, seed: int) -> Iterator[Killed | Spare
 def _kill(machine: type[Machine], group: str, cases: list[Case]) -> Killed:
     about = (machine.__doc__ or "").strip()
     for index, case in enumerate(cases):
-        verdict = verdict_on(machine, case, index)
+        verdict = judge_mutant(machine, case, index)
         if isinstance(verdict, Violates):
             first = verdict.findings[0].diagnosis
             return Killed(name(machine), group, about, index + 1, first, verdict.guarantee)
@@ -108,7 +108,7 @@ def _kill(machine: type[Machine], group: str, cases: list[Case]) -> Killed:
 def _spare(machine: type[Machine], cases: list[Case]) -> Spared:
     accused = unknown = 0
     for index, case in enumerate(cases):
-        verdict = verdict_on(machine, case, index)
+        verdict = judge_mutant(machine, case, index)
         accused += isinstance(verdict, Violates)
         unknown += isinstance(verdict, Inconclusive)
     return Spared(name(machine), (machine.__doc__ or "").strip(), len(cases), accused, unknown)

@@ -106,29 +106,29 @@ def running(engine: SubprocessEngine) -> Iterator[Description]:
 
 
 def certify(
-    word: str,
-    order: CampaignConfig,
+    engine_name: str,
+    config: CampaignConfig,
     folder: Path,
     make_executor: Callable[[], Executor] = LocalExecutor,
     keep: Keep = "failed",
 ) -> Iterator[Event]:
-    """A campaign on one engine, in a new folder, from its beginning to its end."""
+    """Run a campaign on one engine, in a new folder."""
     results = Results(folder)
     with open_artifacts(results, keep) as artifacts:
-        engine = SubprocessEngine(word, log=results.log(), environment=artifacts.environment)
+        engine = SubprocessEngine(engine_name, log=results.log(), environment=artifacts.environment)
         results.make()
         with running(engine) as description:
-            results.begin(order.began(word, description, description.capabilities))
-            yield from _to_the_end(artifacts, engine, make_executor())
+            results.begin(config.began(engine_name, description, description.capabilities))
+            yield from _run(artifacts, engine, make_executor())
 
 
-def proceed(
+def resume(
     results: Results, make_executor: Callable[[], Executor] = LocalExecutor, keep: Keep = "failed"
 ) -> Iterator[Event]:
     """
-    Go on with the campaign in a folder, to its end.
+    Run the campaign in a folder to its end.
 
-    The events that were there already come first, so whoever follows sees the whole campaign.
+    The events of its journal come first, so the caller sees the whole campaign.
     """
     events = read_events(results.folder / JOURNAL)
     if not events or not isinstance(began := events[0], Began):
@@ -143,17 +143,17 @@ def proceed(
         engine = SubprocessEngine(began.engine, log=results.log(), environment=artifacts.environment)
         with running(engine) as description:
             _check_engine(began, description)
-            yield from _to_the_end(artifacts, engine, make_executor())
+            yield from _run(artifacts, engine, make_executor())
 
 
-def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
-    """What happened, and what happens now: every event is on the disk before it is given."""
+def _run(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
+    """Yield the events of the journal, then those that follow, each after it was written."""
     results = artifacts.results
     try:
         with results.journal() as journal:
             tally = Tally.of(journal.events)
             yield from journal.events
-            assert tally.began is not None  # noqa: S101 - it was begun
+            assert tally.began is not None  # noqa: S101 - it has begun
             for event in Campaign(tally.began, engine, executor, results, artifacts).run(tally):
                 journal.write(event)
                 tally.add(event)
@@ -164,11 +164,12 @@ def _to_the_end(artifacts: Artifacts, engine: SubprocessEngine, executor: Execut
 
 def _check_suite(began: Began) -> None:
     """Refuse a campaign of another version, which draws other cases for the same seed."""
-    now = versions()
-    if (began.suite, began.hypothesis) != now:
+    installed = versions()
+    if (began.suite, began.hypothesis) != installed:
         raise EngineUnavailable(
             f"the campaign began with dataflow-conformance {began.suite} and Hypothesis {began.hypothesis}, and these "
-            f"are {now[0]} and {now[1]}: install the former versions to resume it, or omit --resume to start a new one"
+            f"are {installed[0]} and {installed[1]}: install the former versions to resume it, "
+            "or omit --resume to start a new campaign"
         )
 
 

@@ -54,15 +54,15 @@ def verify(path: Path) -> Iterator[str]:
     yield from _judge_again(began, events, results)
     yield from _compare_with_plan(began, events)
     try:
-        again = certificate(events, results)
+        recomputed = certificate(events, results)
     except (ConformanceError, OSError) as error:
         yield f"the certificate cannot be recomputed: {error}"
         return
-    differing = [field for field in sorted(said.keys() | again.keys()) if said.get(field) != again.get(field)]
+    differing = [field for field in sorted(said.keys() | recomputed.keys()) if said.get(field) != recomputed.get(field)]
     for field in differing:
         if field != "files":
             yield f"{path.name}: {field} is not what follows from the journal"
-    if not differing and path.read_bytes() != written(again).encode():
+    if not differing and path.read_bytes() != written(recomputed).encode():
         yield f"{path.name}: its layout was changed"
 
 
@@ -119,8 +119,8 @@ def _judge_again(began: Began, events: list[Event], results: Results) -> Iterato
             if seen is not None:
                 waiting.append((judged, executor.submit(outcome, case, seen)))
         for judged, future in waiting:
-            again, verdict = future.result()
-            if (again, verdict.findings) != (judged.outcome, judged.findings):
-                yield f"{OBSERVATIONS}/{judged.id}.json: judged again it is {again}, and was {judged.outcome}"
+            new_outcome, verdict = future.result()
+            if (new_outcome, verdict.findings) != (judged.outcome, judged.findings):
+                yield f"{OBSERVATIONS}/{judged.id}.json: judged again it is {new_outcome}, and was {judged.outcome}"
     finally:
         executor.close()

@@ -88,7 +88,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run a command and exit with the code that docs/formats.md defines."""
+    """Run a command and exit with the code that docs/reference/commands.md defines."""
     sys.exit(_exit_code(arguments))
 
 

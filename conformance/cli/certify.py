@@ -18,8 +18,9 @@ from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
 from conformance.campaign.results import JOURNAL, KEPT, LATEST, SEVERAL, Results, engines_in, point_latest, slug
-from conformance.campaign.session import CampaignConfig, begin_all, new_folder, proceed
+from conformance.campaign.session import CampaignConfig, begin_all, new_folder
 from conformance.campaign.session import certify as certify_one
+from conformance.campaign.session import resume as resume_one
 from conformance.campaign.tally import EngineVerdict, Tally
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
@@ -32,7 +33,7 @@ from conformance.reports.folder import ReportFailure, finish, try_write_report
 from conformance.reports.summary import summarize
 from conformance.settings import read_settings
 
-PLACE = Path("build") / "conformance"
+RESULTS = Path("build") / "conformance"
 COMPARISON = "comparison.json"
 REFERENCE = "reference"
 SHOWN = 5
@@ -55,7 +56,7 @@ EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 
 @click.option(
     "--shrink-seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for all counterexamples; 300."
 )
-@click.option("--keep", type=click.Choice(KEEP), help="Runs whose files, left by the engine, are kept; failed.")
+@click.option("--keep", type=click.Choice(KEEP), help="The runs whose engine files are kept; failed ones by default.")
 @on
 @as_json
 def certify(
@@ -90,30 +91,30 @@ def _certify(
     settings = read_settings(Path.cwd())
     keep = keep or settings.get("keep", "failed")
     out = out or (Path(settings["out"]) if "out" in settings else None)
-    words = list(dict.fromkeys(engines or settings.get("engines", ())))
-    top = _folder(words, out, resume=resume)
+    names = list(dict.fromkeys(engines or settings.get("engines", ())))
+    top = _folder(names, out, resume=resume)
     if resume and not engines and (top / SEVERAL).is_file():
-        words = list(engines_in(top))
-    places = _resumed(top, engines) if resume else {}
-    if not places:
-        places, campaigns = _begun(top, words, _order(settings, asked), make_executor, keep)
+        names = list(engines_in(top))
+    folders = _find_campaigns(top, engines) if resume else {}
+    if not folders:
+        folders, campaigns = _begin(top, names, _make_config(settings, asked), make_executor, keep)
     else:
-        _refuse_changes(places, asked)
-        campaigns = {word: proceed(Results(folder), make_executor, keep) for word, folder in places.items()}
+        _refuse_changes(folders, asked)
+        campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
     try:
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
         say(f"\nInterrupted. All finished cases are saved. Continue with:\n  {_resume_command(top)}", err=True)
         raise
-    for word, tally in tallies.items():
-        finish(places[word])
+    for name, tally in tallies.items():
+        finish(folders[name])
         if not as_json:
-            say("\n".join(summarize(tally, str(places[word]))))
-        if (kept := places[word] / KEPT).is_dir():
-            say(f"files that {word} left: {kept}", err=True)
+            say("\n".join(summarize(tally, str(folders[name]))))
+        if (kept := folders[name] / KEPT).is_dir():
+            say(f"files that {name} left: {kept}", err=True)
     if len(tallies) > 1:
-        _compare(top, {word: (tally, Results(places[word])) for word, tally in tallies.items()}, as_json=as_json)
+        _compare(top, {name: (tally, Results(folders[name])) for name, tally in tallies.items()}, as_json=as_json)
     if tallies:
         errors += _write_report(top)
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
@@ -147,17 +148,17 @@ def interrupted_once() -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    former_handlers = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in former_handlers.items():
             signal.signal(number, handler)
 
 
-def _refuse_changes(places: dict[str, Path], asked: dict[str, Any]) -> None:
+def _refuse_changes(folders: dict[str, Path], asked: dict[str, Any]) -> None:
     """Refuse options that differ from those that a campaign began with."""
-    for folder in places.values():
+    for folder in folders.values():
         began = _began(folder)
         for name, value in asked.items():
             if value is not None and value != getattr(began, name):
@@ -168,36 +169,36 @@ def _refuse_changes(places: dict[str, Path], asked: dict[str, Any]) -> None:
                 )
 
 
-def _order(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
+def _make_config(settings: dict[str, Any], asked: dict[str, Any]) -> CampaignConfig:
     """Make the configuration from the command line, then the project's settings, then the defaults."""
-    always = {name: value for name, value in settings.items() if name in asked}
-    return CampaignConfig(**(always | {name: value for name, value in asked.items() if value is not None}))
+    from_settings = {name: value for name, value in settings.items() if name in asked}
+    return CampaignConfig(**(from_settings | {name: value for name, value in asked.items() if value is not None}))
 
 
-def _folder(words: Sequence[str], out: Path | None, *, resume: bool) -> Path:
+def _folder(names: Sequence[str], out: Path | None, *, resume: bool) -> Path:
     if out is not None:
         return out
     if resume:
         # The folder itself, because the link may point elsewhere before the campaign ends.
-        latest = PLACE / LATEST
-        return PLACE / latest.readlink() if latest.is_symlink() else latest
-    return new_folder(PLACE, words)
+        latest = RESULTS / LATEST
+        return RESULTS / latest.readlink() if latest.is_symlink() else latest
+    return new_folder(RESULTS, names)
 
 
-def _resumed(top: Path, words: Sequence[str]) -> dict[str, Path]:
+def _find_campaigns(top: Path, names: Sequence[str]) -> dict[str, Path]:
     """Return the campaigns of a folder; empty if none began there and the engines to start with are known."""
     several = top / SEVERAL
     if several.is_file():
-        begun = {word: top / slug(word) for word in engines_in(top)}
-        there = all(Results(folder).begun for folder in begun.values())
+        begun = {name: top / slug(name) for name in engines_in(top)}
+        has_begun = all(Results(folder).begun for folder in begun.values())
     else:
-        there = Results(top).begun
-        begun = {_began(top).engine: top} if there else {}
-    if not there:
-        if words or several.is_file():
+        has_begun = Results(top).begun
+        begun = {_began(top).engine: top} if has_begun else {}
+    if not has_begun:
+        if names or several.is_file():
             return {}
         raise Unreadable(str(top), "no campaign was begun in it", "Name the engines to start one.")
-    if words and set(words) - {REFERENCE} != set(begun) - {REFERENCE}:
+    if names and set(names) - {REFERENCE} != set(begun) - {REFERENCE}:
         hint = "Omit the engines to resume this campaign, or omit --resume to start a new one."
         raise Unreadable(str(top), f"the campaign in it is on {', '.join(begun)}", hint)
     return begun
@@ -214,31 +215,31 @@ def _began(folder: Path) -> Began:
     return began
 
 
-def _begun(
-    top: Path, words: list[str], order: CampaignConfig, make_executor: Callable[[], Executor], keep: Keep
+def _begin(
+    top: Path, names: list[str], config: CampaignConfig, make_executor: Callable[[], Executor], keep: Keep
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """Begin a campaign; return the folder and the events of each engine."""
-    if not words:
+    if not names:
         raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
-    if len(words) == 1:
-        return {words[0]: top}, {words[0]: certify_one(words[0], order, top, make_executor, keep)}
-    words += [REFERENCE] if REFERENCE not in words else []
-    places = {word: top / slug(word) for word in words}
-    if len(set(places.values())) < len(places):
-        raise click.UsageError(f"Two of these engines would have the same folder: {', '.join(words)}.")
-    if all(Results(folder).begun for folder in places.values()):
+    if len(names) == 1:
+        return {names[0]: top}, {names[0]: certify_one(names[0], config, top, make_executor, keep)}
+    names += [REFERENCE] if REFERENCE not in names else []
+    folders = {name: top / slug(name) for name in names}
+    if len(set(folders.values())) < len(folders):
+        raise click.UsageError(f"Two of these engines would have the same folder: {', '.join(names)}.")
+    if all(Results(folder).begun for folder in folders.values()):
         raise Unwritable(
             str(top), "the folder has a campaign already", "Give a new folder, or --resume to continue it."
         )
-    for folder in places.values():
+    for folder in folders.values():
         Results(folder).discard_unstarted()
     try:
         top.mkdir(parents=True, exist_ok=True)
-        write_text(top / SEVERAL, json.dumps({"engines": words}) + "\n")
+        write_text(top / SEVERAL, json.dumps({"engines": names}) + "\n")
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
-    begin_all(order, places)
-    return places, {word: proceed(Results(folder), make_executor, keep) for word, folder in places.items()}
+    begin_all(config, folders)
+    return folders, {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
@@ -250,22 +251,22 @@ def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> 
     tallies: dict[str, Tally] = {}
     errors = []
     with progress() as display:
-        for word, campaign in campaigns.items():
+        for name, campaign in campaigns.items():
             tally = Tally()
             try:
                 for event in campaign:
                     tally.add(event)
                     if isinstance(event, Began):
-                        display.begin(word, len(plan_of(event)))
-                        point_latest(top, within=PLACE)
+                        display.begin(name, len(plan_of(event)))
+                        point_latest(top, within=RESULTS)
                     display.follow(event, tally)
                     if as_json:
                         click.echo(json.dumps(encode_event(event)))
-                tallies[word] = tally
+                tallies[name] = tally
             except ConformanceError as error:
                 if len(campaigns) == 1:
                     raise
-                say(printable(f"{word}: {type(error).__name__}: {error}"), err=True)
+                say(printable(f"{name}: {type(error).__name__}: {error}"), err=True)
                 errors.append(error.exit_code)
     return tallies, errors
 
@@ -280,8 +281,8 @@ def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: b
         return
     differing = [each for each in found if each.comparison == "differing"]
     say(
-        f"side by side: {len(found) - len(differing)} cases differ as they may, {len(differing)} because an engine is "
-        f"wrong; all of them: {top / COMPARISON}"
+        f"side by side: {len(found) - len(differing)} cases differ without a violation, {len(differing)} because an "
+        f"engine is wrong; all of them: {top / COMPARISON}"
     )
     for each in differing[:SHOWN]:
         say("\n".join(_side_by_side(each)))
@@ -290,9 +291,9 @@ def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: b
 def _side_by_side(found: Disagreement) -> list[str]:
     width = max(map(len, found.shown))
     lines = [f"  {found.case}, epoch {found.epoch} of `{found.stream}`:"]
-    for word, events in found.shown.items():
+    for name, events in found.shown.items():
         seen = "not shown" if events is None else ", ".join(map(str, events)) or "nothing"
-        lines.append(f"    {word:{width}}  {found.outcomes[word]:12}  {seen}")
+        lines.append(f"    {name:{width}}  {found.outcomes[name]:12}  {seen}")
     return lines
 
 

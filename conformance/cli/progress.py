@@ -104,8 +104,8 @@ class Lines:
         if isinstance(event, Judged):
             pace = self._throughput.tick()
             if monotonic() >= self._due:
-                left = self._throughput.left(self._total - len(tally.judged))
-                self._print(f"{len(tally.judged)} of {self._total} cases, {pace}, {left}; {counts_of(tally)}")
+                remaining = self._throughput.remaining(self._total - len(tally.judged))
+                self._print(f"{len(tally.judged)} of {self._total} cases, {pace}, {remaining}; {counts_of(tally)}")
         elif (text := activity(event, tally)) and (not isinstance(event, Examined) or monotonic() >= self._due):
             self._print(text)
 
@@ -126,7 +126,7 @@ class Throughput:
         self._done += 1
         return f"{60 * self._done / max(monotonic() - self._since, 0.001):.0f}/min"
 
-    def left(self, cases: int) -> str:
+    def remaining(self, cases: int) -> str:
         """Estimate the time for so many cases. The first are no measure: the engine starts, and many come at once."""
         if self._done < FEW <= cases:
             return "too early to say how long"

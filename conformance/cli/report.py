@@ -25,8 +25,8 @@ def report(folders: tuple[Path, ...], out: Path | None) -> int:
 
     For several folders, oldest first, it is the report of the last one, with the history of verdicts and times.
     """
-    (*before, last) = folders
-    file = out or last / (HISTORY if before else REPORT)
-    write_report(last, file, before)
+    (*earlier, last) = folders
+    file = out or last / (HISTORY if earlier else REPORT)
+    write_report(last, file, earlier)
     say(f"report: {file}")
     return 0

@@ -72,7 +72,7 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
     """
     check(master)
     folder = Path(tempfile.mkdtemp(prefix="conformance-spark-"))
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former_handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     environment = dict(os.environ)
     signals: list[int] = []
 
@@ -84,11 +84,11 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
 
     spark, app = None, ""
     try:
-        _handle_signals(dict.fromkeys(before, handle))
+        _handle_signals(dict.fromkeys(former_handlers, handle))
         spark = _started(master, folder, settings or {})
         app = spark.sparkContext.applicationId
         # Spark has installed a handler that calls its JVM, perhaps in the middle of another call.
-        _handle_signals(dict.fromkeys(before, handle))
+        _handle_signals(dict.fromkeys(former_handlers, handle))
         yield spark
     except BaseException:
         if signals:
@@ -97,14 +97,14 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
         raise
     finally:
         # A second Ctrl-C must not interrupt the cleanup.
-        _handle_signals(dict.fromkeys(before, signal.SIG_IGN))
+        _handle_signals(dict.fromkeys(former_handlers, signal.SIG_IGN))
         try:
             _stop(spark, app, master, orderly=not signals)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             os.environ.clear()
             os.environ.update(environment)
-            _handle_signals(before)
+            _handle_signals(former_handlers)
 
 
 def _handle_signals(handlers: Mapping[signal.Signals, Any]) -> None:

@@ -1,8 +1,8 @@
 """
 Events in a Parquet dataset: one row for each message of a stream, borders included.
 
-docs/formats.md defines the rows. This module opens a dataset: it exists, is complete, is Parquet, and has the columns.
-`segments` checks the rows.
+docs/reference/observations.md defines the rows. This module opens a dataset: it exists, is complete, is Parquet, and
+has the columns. `segments` checks the rows.
 """
 
 from pathlib import Path

@@ -58,8 +58,8 @@ def _quoted_segments(index: SegmentIndex, case: Case, seen: Observations) -> Ite
     """Yield the segments whose events findings quote: the first that differ, and the first surplus ones."""
     last = len(seen.observations) - 1
     for stream in seen.observed:
-        for before, after in pairwise(range(len(seen.observations))):
-            yield from _first_difference(index, stream, before, after, index.shown(before, stream))
+        for earlier, later in pairwise(range(len(seen.observations))):
+            yield from _first_difference(index, stream, earlier, later, index.shown(earlier, stream))
         if index.shown(last, stream) > case.epochs:
             yield stream, case.epochs + 1
     for source in seen.observed & set(case.graph.sources):

@@ -91,13 +91,13 @@ class ParallelExplainer:
     def _subgraph(self, judged: Case, tasks: tuple[Task, ...], epochs: int) -> Subgraph:
         streams = tuple(dict.fromkeys(s for task in tasks for s in (*task.inputs, task.output)))
         (task, *others) = tasks
-        together = Subgraph(tasks, streams, split=False, shown=epochs)
+        undivided = Subgraph(tasks, streams, split=False, shown=epochs)
         if others:
-            return together
+            return undivided
         shown = min(epochs, self.index.shown(self._origin(judged, task.output), task.output))
         read = [[self._summary(judged, each, e) for each in task.inputs] for e in range(1, shown + 1)]
         if not all(is_determined(task, inputs) for inputs in read):
-            return together
+            return undivided
         if key_count(task.program) is not None:
             return Subgraph(tasks, streams, split=True, shown=shown)
         written = [self._summary(judged, task.output, e) for e in range(1, shown + 1)]
@@ -215,8 +215,8 @@ class ParallelExplainer:
         rows = frame.filter(_any(read)).withColumn("keys", f.lit(key_count(program)))
         keyed = rows.select("epoch", *_key(self.index.rows.kind)).filter("number is not null")
         wanted = keyed.filter(f.col("epoch").isin(list(near))).select("key").distinct()
-        before = keyed.filter(f.col("epoch") < found.epoch).join(wanted, "key").groupBy("key").agg(f.sum("number"))
-        return keyed_state(program, {row[0]: row[1] for row in before.collect()})
+        sums = keyed.filter(f.col("epoch") < found.epoch).join(wanted, "key").groupBy("key").agg(f.sum("number"))
+        return keyed_state(program, {row[0]: row[1] for row in sums.collect()})
 
 
 def _any(conditions: Sequence[Any]) -> Any:

@@ -56,8 +56,8 @@ class Structure:
     def _check_segment(self, key: SegmentKey) -> None:
         origin, stream, epoch = key
         found = self.summaries[key]
-        before = self.summaries.get((origin, stream, epoch - 1))
-        first = 0 if before is None else before.high + 1
+        previous = self.summaries.get((origin, stream, epoch - 1))
+        first = 0 if previous is None else previous.high + 1
         if found.low != first:
             self._refuse(origin, stream, f"no row with seq {first}, before that of epoch {epoch}", NUMBERED)
         if found.rows != found.high - first + 1 or 2 * found.seq_sum != (first + found.high) * found.rows:

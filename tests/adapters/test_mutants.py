@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 
 from conformance.adapters.mutants import GROUPS, MUTANTS, ODD, Mutant
-from conformance.campaign.sensitivity import Killed, Spared, sensitivity, verdict_on
+from conformance.campaign.sensitivity import Killed, Spared, judge_mutant, run_mutants
 from conformance.engine import RunRequest
 from conformance.errors import UnknownEngine
 from conformance.generators import corpus
@@ -14,7 +14,7 @@ from conformance.judge import Violates, judge
 
 @pytest.fixture(scope="module")
 def found():
-    return list(sensitivity(number=200, runs=400, seed=0))
+    return list(run_mutants(number=200, runs=400, seed=0))
 
 
 def test_every_mutant_is_killed_within_200_cases_half_within_10(found):
@@ -45,7 +45,7 @@ def test_the_groups_are_the_rules_they_break():
 @pytest.mark.parametrize("name", ODD)
 def test_a_correct_engine_runs_the_corpus_unaccused(name):
     for seed, case in enumerate(corpus().values()):
-        assert not isinstance(verdict_on(ODD[name], case, 4 * seed), Violates)
+        assert not isinstance(judge_mutant(ODD[name], case, 4 * seed), Violates)
 
 
 @pytest.mark.parametrize(

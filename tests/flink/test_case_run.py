@@ -41,7 +41,7 @@ def test_an_operator_that_opened_before_the_failure_is_to_be_restored(failed, se
     assert failed.is_to_be_restored("third", FAILED_AT - 0.5)
 
 
-def test_an_operator_that_opened_late_in_the_failed_attempt_is_to_be_restored(failed, set_time):
+def test_an_operator_that_opened_late_in_a_failed_attempt_is_restored(failed, set_time):
     failed.progress.opened_at["third"] = FAILED_AT + 0.01
     set_time(FAILED_AT + 0.1)
     assert not failed.is_to_be_restored("third", FAILED_AT + 0.02), "it may belong to the next attempt"

@@ -9,7 +9,7 @@ from conformance.campaign.events import Judged
 from conformance.campaign.plan import Plan
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import mutant_trials
-from conformance.campaign.session import CampaignConfig, certify, proceed
+from conformance.campaign.session import CampaignConfig, certify, resume
 from conformance.cli.explore import explored
 from conformance.generators import corpus
 from conformance.generators.collect import Numbered
@@ -66,7 +66,7 @@ def test_a_campaign_that_began_on_a_cluster_can_be_resumed_locally(tmp_path, mak
     for _ in range(10):
         next(begun)
     begun.close()
-    assert list(proceed(Results(tmp_path / "begun"))) == whole
+    assert list(resume(Results(tmp_path / "begun"))) == whole
 
 
 def test_a_cluster_draws_the_same_cases(make_executor):

@@ -110,7 +110,7 @@ def test_a_kill_happens_in_its_phase(spark, failures, evidence):
 def test_a_driver_is_killed_by_a_task_or_between_its_logs(spark):
     engine, _ = spark
     # Not in the first epoch: Spark 4.1 does not start again after a driver died while it wrote its first offset
-    # (docs/results.md).
+    # (docs/engines/spark.md).
     several = [paper(Kill("coordinator", epoch)) for epoch in (2, 3)]
     descriptions = [evidence[0] for _, verdict, evidence in judged(engine, several) if isinstance(verdict, Conforms)]
     assert len(descriptions) == 2
