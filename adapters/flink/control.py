@@ -58,7 +58,7 @@ class ControlChannel:
     # The operators' side
 
     def report(self, message: StatusMessage) -> None:
-        """StatusReport a status message to the driver. A short line is appended in one piece."""
+        """Report a status message to the driver. A short line is appended in one piece."""
         file = os.open(self._path("status"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             os.write(file, f"{format_report(StatusReport(time.time(), message))}\n".encode())
@@ -79,7 +79,7 @@ class ControlChannel:
         return attempt
 
     def wait_at_gate(self, reached: GateReached) -> None:
-        """StatusReport that an operator is at a gate, and wait until the driver releases it."""
+        """Report that an operator is at a gate, and wait until the driver releases it."""
         self.report(reached)
         self._wait_until(ReleaseGate(reached.attempt, reached.gate, reached.number), signalled=True)
 

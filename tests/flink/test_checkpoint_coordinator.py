@@ -36,6 +36,7 @@ class PlayedCheckpoints:
     answer: dict | None = None
     done: list = field(factory=list)
     requested: int = 0
+    job: str = "job"
 
     def request(self):
         self.requested += 1
