@@ -33,7 +33,7 @@ def test_results_come_in_the_order_of_the_cases(threads):
     with BatchRunner(run, cancel=lambda: None, threads=threads) as runner:
         for first in (0, 2, 4):
             runner.submit(CASES[first : first + 2])
-        seen = [runner.next_result().seen.case for _ in CASES]
+        seen = [runner.next_result().seen.case_digest for _ in CASES]
     assert seen == [digest(planned.case) for planned in CASES]
 
 
