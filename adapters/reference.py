@@ -18,6 +18,7 @@ OBSERVATION_ODDS = 0.5
 """The probability of an observation after a commit. After every failure, and at the end, there always is one."""
 
 OBSERVED = {"do": "look"}
+"""An entry of the log, which `reports.timeline` reads: the output is observed."""
 
 
 class Reference:

@@ -66,7 +66,7 @@ class Certified:
         if verdict == "violates":
             raise GuaranteeBroken(describe_violation(self.tally, guarantee, str(self.folder)))  # type: ignore[arg-type]
         if verdict != "conforms":
-            reason = self.tally.why_unknown
+            reason = self.tally.why_inconclusive
             raise GuaranteeBroken(f"{verdict}: {printable(reason[1]) if reason else ''}\nresults: {self.folder}")
 
 

@@ -11,8 +11,7 @@ from contextlib import suppress
 from attrs import frozen
 from markupsafe import Markup
 
-from conformance.campaign.counterexample import size
-from conformance.campaign.events import Judged, Outcome
+from conformance.campaign.events import CaseSize, Judged, Outcome
 from conformance.case import Case, Epochs
 from conformance.errors import ConformanceError
 from conformance.observation import Observations
@@ -104,7 +103,7 @@ def describe_case(
     folder = f"{campaigns[0].slug}/" if len(campaigns) > 1 else ""
     return CaseDetails(
         id=name,
-        size=str(size(case)),
+        size=str(CaseSize.of(case)),
         file=f"{folder}cases/{name}.json",
         graph=draw_graph(case) if detailed else Markup(""),
         inputs=tuple(_format_stream(source, case.inputs[source]) for source in case.graph.sources),

@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.campaign.certificate import certificate, written
+from conformance.campaign.certificate import certificate, format_certificate
 from conformance.campaign.journal import read_events
 from conformance.campaign.results import CERTIFICATE, JOURNAL, REPORTS, Results
 from conformance.campaign.tally import Tally
@@ -28,7 +28,7 @@ def finish(folder: Path) -> dict[str, Any]:
     write_text(folder / "badge.json", format_endpoint(tally))
     write_text(folder / "badge.svg", draw_badge(tally))
     certified = certificate(events, Results(folder))
-    write_text(folder / CERTIFICATE, written(certified))
+    write_text(folder / CERTIFICATE, format_certificate(certified))
     return certified
 
 

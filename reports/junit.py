@@ -40,7 +40,7 @@ def _add_guarantee(suite: ET.Element, engine: str, tally: Tally, guarantee: Guar
     if verdict == "violates":
         _add_result(test, "failure", "violates", describe_violation(tally, guarantee))
     elif verdict != "conforms":
-        _add_result(test, "error", verdict, tally.why_unknown[1] if tally.why_unknown else "")
+        _add_result(test, "error", verdict, tally.why_inconclusive[1] if tally.why_inconclusive else "")
 
 
 def _add_case(suite: ET.Element, engine: str, tally: Tally, judged: Judged) -> None:

@@ -2,7 +2,7 @@
 The certificate: the result of a campaign, made from its events and its files alone.
 
 It holds no time but the date on which the campaign began, so the same campaign gives the same certificate, interrupted
-or not.
+or not. `reports.folder.finish` writes it, after all other files of the results folder.
 """
 
 import json
@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, get_args
 
 from conformance.campaign.events import GUARANTEES, Event, Guarantee, Judged, Outcome, Shrunk
-from conformance.campaign.plan import plan_of
+from conformance.campaign.plan import is_generated, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.tally import Tally
 from conformance.codec.typed import encode
@@ -62,7 +62,7 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
     }
 
 
-def written(certified: dict[str, Any]) -> str:
+def format_certificate(certified: dict[str, Any]) -> str:
     """Return the text of a certificate file."""
     return json.dumps(certified, indent=2, ensure_ascii=False) + "\n"
 
@@ -84,7 +84,7 @@ def meaning(tally: Tally) -> str:
 
     Only generated cases are a random sample, and only those with failures are a sample of recoveries.
     """
-    sample = [judged for judged in tally.exercised if judged.id.startswith("generated-") and judged.fired]
+    sample = [judged for judged in tally.exercised if is_generated(judged.id) and judged.fired]
     if any(tally.broken(judged) for judged in tally.judged.values()) or not sample:
         return ""
     below = min(1.0, RULE_OF_THREE / len(sample))

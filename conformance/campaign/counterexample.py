@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
 from conformance.campaign.examine import PATIENCE, RUNS, merge_batch
-from conformance.campaign.plan import Plan
+from conformance.campaign.plan import Plan, is_generated
 from conformance.campaign.results import COUNTEREXAMPLES
 from conformance.campaign.shrink import FailureOracle, smallest, weight
 from conformance.case import Case
@@ -55,16 +55,10 @@ class ShrunkCase:
             rate=self.rate,
             sinks_only=self.sinks_only,
             before=self.before,
-            after=size(self.case),
+            after=CaseSize.of(self.case),
             runs=self.runs,
             findings=self.findings,
         )
-
-
-def size(case: Case) -> CaseSize:
-    """Return the size of a case."""
-    events = sum(len(epoch) for epochs in case.inputs.values() for epoch in epochs)
-    return CaseSize(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
 
 def best_start(
@@ -79,8 +73,7 @@ def best_start(
 
     def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, tuple[int, int], int]:
         judged, examined = violation
-        is_generated = judged.id.startswith("generated-")
-        return (not is_generated, not _is_steady(examined), weight(cases[judged.index]), judged.index)
+        return (not is_generated(judged.id), not _is_steady(examined), weight(cases[judged.index]), judged.index)
 
     return min(violations, key=order)
 
@@ -125,7 +118,7 @@ def counterexample(
     if not rate.failed:
         # It failed in the campaign, and never again.
         case, rate = start, FailureRate(1, rate.runs + 1)
-    return ShrunkCase(case, rate, findings, seen, origin, size(start), oracle.sinks_only, oracle.runs)
+    return ShrunkCase(case, rate, findings, seen, origin, CaseSize.of(start), oracle.sinks_only, oracle.runs)
 
 
 def _smallest(oracle: FailureOracle, shrinkers: Iterable[Shrinker]) -> Case | None:

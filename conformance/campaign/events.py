@@ -4,10 +4,11 @@ The events of a campaign. The journal, the terminal, the certificate and the rep
 Events hold no times: the same engine with the same seed gives the same events, interrupted or not.
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from attrs import field, frozen
 
+from conformance.case import Case
 from conformance.codec.typed import json_name
 from conformance.engine import Capabilities, Description
 from conformance.errors import Malformed, quote
@@ -65,6 +66,12 @@ class CaseSize:
     epochs: int
     events: int
     failures: int
+
+    @classmethod
+    def of(cls, case: Case) -> Self:
+        """Measure a case."""
+        events = sum(len(epoch) for epochs in case.inputs.values() for epoch in epochs)
+        return cls(len(case.graph.tasks), case.epochs, events, len(case.failures))
 
     def __str__(self) -> str:
         parts = {"task": self.tasks, "epoch": self.epochs, "event": self.events, "failure": self.failures}

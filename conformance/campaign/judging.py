@@ -1,4 +1,10 @@
-"""Verdicts on runs: what the judge says of one, and what it counts as in a campaign."""
+"""
+Verdicts on runs: what the judge says of one, and what it counts as in a campaign.
+
+The judge returns a `Verdict` with its proof. `RunVerdict` is the same without the proof, for the journal. `Outcome` is
+what the run counts as, which also depends on the failures that fired. `tally.EngineVerdict` summarizes all cases of an
+engine.
+"""
 
 from attrs import evolve, frozen
 

@@ -42,9 +42,18 @@ SINKS_ONLY = 4
 """One case in so many is observed at its sinks only, because taps change what an engine does."""
 
 
+GENERATED = "generated-"
+"""What the ids of generated cases start with."""
+
+
 @frozen
 class Planned:
-    """A case with its index in the campaign. `number` is its number in the generator, None for the corpus."""
+    """
+    A case of a campaign.
+
+    `index` is its place in the plan, `id` the name of its files, `number` its number in the generator (None for the
+    corpus). The name of the case itself is for readers, and its digest is its identity.
+    """
 
     index: int
     id: str
@@ -64,6 +73,11 @@ class Planned:
 def request_of(case: Case, *, sinks_only: bool, deadline: float) -> RunRequest:
     """Make a request of a case. Its seed is that of `conformance run`, which therefore repeats what a campaign did."""
     return RunRequest(case, frozenset(case.graph.sinks if sinks_only else case.graph.streams), seconds=deadline)
+
+
+def is_generated(case_id: str) -> bool:
+    """Tell whether the case with this id was generated; the others are those of the corpus."""
+    return case_id.startswith(GENERATED)
 
 
 @cache
@@ -103,7 +117,7 @@ class Plan:
             yield Planned(index, name, split(case) if self.capabilities.branches else case)
         for position, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
             named = evolve(case, name=f"generated {position} of seed {self.seed}")
-            yield Planned(len(_corpus()) + position - 1, f"generated-{position:05}", named, number)
+            yield Planned(len(_corpus()) + position - 1, f"{GENERATED}{position:05}", named, number)
 
     def _generated(self) -> Iterator[tuple[int, Case]]:
         kills = PROFILES[self.profile].kills

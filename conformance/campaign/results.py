@@ -10,6 +10,9 @@ The results folder of a campaign.
     slices/            cases and observations as Parquet, if they were run on a cluster
     certificate.json, junit.xml, badge.json, badge.svg, index.html   made from the above
 
+A case and its observations are on the disk before the journal has the event about them; the certificate comes last,
+because it has the digests of all other files.
+
 Campaigns of several engines have a folder each; engines.json beside these folders lists the engines.
 """
 

@@ -98,7 +98,7 @@ class Campaign:
                     return
                 for planned in submitted.popleft():
                     try:
-                        judged = self._judged(planned, runner)
+                        judged = self._save_result(planned, runner)
                     except EngineUnavailable as gone:
                         yield GaveUp(str(gone))
                         return
@@ -111,8 +111,8 @@ class Campaign:
     def _unsupported(self, planned: Planned) -> tuple[str, ...]:
         return self.began.description.capabilities.unsupported(planned.case)
 
-    def _judged(self, planned: Planned, runner: BatchRunner) -> Judged:
-        """Wait for the result of a case, and save the case and its observations."""
+    def _save_result(self, planned: Planned, runner: BatchRunner) -> Judged:
+        """Wait for the result of a case and save its files; the journal gets the event after them."""
         judged = Judged(planned.index, planned.id, digest(planned.case), "error", sinks_only=planned.sinks_only)
         if unsupported := self._unsupported(planned):
             self.results.save(planned.id, planned.case, None)

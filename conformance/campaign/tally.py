@@ -26,7 +26,7 @@ from conformance.judge.verdict import DeliveryGuarantee, delivery_guarantee
 
 EngineVerdict: TypeAlias = Literal["conforms", "violates", "inconclusive", "unsupported", "error"]
 
-MOST_UNKNOWN = 0.02
+MAX_INCONCLUSIVE = 0.02
 """The share of cases without a verdict above which a campaign is inconclusive."""
 
 
@@ -100,7 +100,7 @@ class Tally:
         return [each for each in self.judged.values() if self.outcome(each) in {"conforms", "violates"}]
 
     @property
-    def why_unknown(self) -> tuple[EngineVerdict, str] | None:
+    def why_inconclusive(self) -> tuple[EngineVerdict, str] | None:
         """The reason why a campaign without a violation proves nothing; None if it does prove something."""
         counts = self.counts()
         run = len(self.judged) - counts["unsupported"]
@@ -111,9 +111,9 @@ class Tally:
             return "inconclusive", f"Only {len(self.judged)} of {len(plan_of(self.began))} cases were run."
         if not run:
             return "unsupported", "None of the cases is within what the engine supports."
-        if unknown > MOST_UNKNOWN * run:
+        if unknown > MAX_INCONCLUSIVE * run:
             parts = ", ".join(f"{counts[o]} {o}" for o in ("inconclusive", "error", "not exercised") if counts[o])
-            return "inconclusive", f"Of {run} cases {unknown} say nothing ({parts}): more than {MOST_UNKNOWN:.0%}."
+            return "inconclusive", f"Of {run} cases {unknown} say nothing ({parts}): more than {MAX_INCONCLUSIVE:.0%}."
         if not any(judged.fired for judged in self.exercised):
             return "inconclusive", "No failure ever fired, so nothing is known about recovery."
         return None
@@ -124,7 +124,7 @@ class Tally:
         if broken := [guarantee for guarantee in GUARANTEES if any(self.violations(guarantee))]:
             strongest = f"The strongest guarantee left is {self.delivery_guarantee}."
             return "violates", f"It breaks what it promises: {', '.join(broken)}. {strongest}"
-        if unknown := self.why_unknown:
+        if unknown := self.why_inconclusive:
             return unknown
         return "conforms", f"All that was seen of {len(self.exercised)} cases is explained by failure-free executions."
 
@@ -137,10 +137,10 @@ class Tally:
             for finding in judged.findings
             if broken_by(finding) in self.broken(judged)
         ]
-        return delivery_guarantee(tuple(found)) if found or self.why_unknown is None else None
+        return delivery_guarantee(tuple(found)) if found or self.why_inconclusive is None else None
 
     def guarantee_verdict(self, guarantee: Guarantee) -> EngineVerdict:
         """Return the verdict on one guarantee."""
         if any(self.violations(guarantee)):
             return "violates"
-        return self.why_unknown[0] if self.why_unknown else "conforms"
+        return self.why_inconclusive[0] if self.why_inconclusive else "conforms"

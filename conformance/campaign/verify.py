@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from conformance.campaign.certificate import FORMAT, certificate, written
+from conformance.campaign.certificate import FORMAT, certificate, format_certificate
 from conformance.campaign.events import Began, Event, Judged, Outcome
 from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
@@ -62,7 +62,7 @@ def verify(path: Path) -> Iterator[str]:
     for field in differing:
         if field != "files":
             yield f"{path.name}: {field} is not what follows from the journal"
-    if not differing and path.read_bytes() != written(recomputed).encode():
+    if not differing and path.read_bytes() != format_certificate(recomputed).encode():
         yield f"{path.name}: its layout was changed"
 
 

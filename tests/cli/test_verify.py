@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign.certificate import written
+from conformance.campaign.certificate import format_certificate
 from conformance.campaign.results import Results
 from conformance.generators import corpus
 
@@ -62,7 +62,7 @@ def test_falsified_observations_are_judged_again(conformance, certified):
     shutil.copy("better/0-reference.json", "results/observations/before-the-first-commit.json")
     said = json.loads(Path("results/certificate.json").read_text())
     said["files"] = Results(Path("results")).digests()
-    Path("results/certificate.json").write_text(written(said))
+    Path("results/certificate.json").write_text(format_certificate(said))
     code, out, _ = conformance("verify", "results/certificate.json")
     assert code == 1
     assert out == "observations/before-the-first-commit.json: judged again it is conforms, and was violates\n"

@@ -7,8 +7,16 @@ from attrs import evolve
 
 from conformance.adapters.mutants import MUTANTS
 from conformance.adapters.reference import Reference
-from conformance.campaign.counterexample import size
-from conformance.campaign.events import CampaignEnded, Examined, FailureRate, Judged, Measured, Shrunk, broken_by
+from conformance.campaign.events import (
+    CampaignEnded,
+    CaseSize,
+    Examined,
+    FailureRate,
+    Judged,
+    Measured,
+    Shrunk,
+    broken_by,
+)
 from conformance.campaign.judging import outcome
 from conformance.campaign.plan import Plan, versions
 from conformance.campaign.results import Results, slug
@@ -52,17 +60,19 @@ def write_campaign(folder, word="reference", *, names=NAMES, logs=True, change=l
         seen = run(word, each.case)
         seen = seen if logs else add_times(evolve(seen, log=()), chance)
         results.save(each.id, each.case, seen)
-        came, ruling = outcome(each.case, seen)
+        came, verdict = outcome(each.case, seen)
         fired = len(seen.fired)
         events.append(
-            Judged(each.index, each.id, digest(each.case), came, ruling.because, findings=ruling.findings, fired=fired)
+            Judged(
+                each.index, each.id, digest(each.case), came, verdict.because, findings=verdict.findings, fired=fired
+            )
         )
-        for finding in ruling.findings:
-            broken.setdefault(broken_by(finding), (each, seen, ruling))
-    for number, (guarantee, (each, seen, ruling)) in enumerate(broken.items(), start=1):
+        for finding in verdict.findings:
+            broken.setdefault(broken_by(finding), (each, seen, verdict))
+    for number, (guarantee, (each, seen, verdict)) in enumerate(broken.items(), start=1):
         results.save_counterexample(number, each.case, seen)
         events.append(Examined(each.index, FailureRate(1, 1), "violates", "conforms"))
-        how = (FailureRate(20, 20), False, size(each.case), size(each.case), 9, ruling.findings)
+        how = (FailureRate(20, 20), False, CaseSize.of(each.case), CaseSize.of(each.case), 9, verdict.findings)
         file = f"counterexamples/{number}.json"
         events.append(Shrunk(guarantee, each.index, each.id, file, digest(each.case), *how))
     events += [Measured(len(planned), len(MUTANTS) - 1, ("too-early",)), CampaignEnded()]
