@@ -78,8 +78,9 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
 
     def handle(number: int, _: object) -> None:
         signals.append(number)
-        # Without this, Spark's gateway logs that its connection was cut.
+        # Without this, Spark's gateway logs that its connection was cut: some of that with the root logger.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        logging.disable(logging.ERROR)
         raise _Signalled
 
     spark, app = None, ""
@@ -104,6 +105,7 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
             shutil.rmtree(folder, ignore_errors=True)
             os.environ.clear()
             os.environ.update(environment)
+            logging.disable(logging.NOTSET)
             _handle_signals(former_handlers)
 
 
