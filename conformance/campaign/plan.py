@@ -42,6 +42,9 @@ SINKS_ONLY = 4
 """One case in so many is observed at its sinks only, because taps change what an engine does."""
 
 
+CONTROLS = 10
+"""At most one generated case in so many has no failure. Such a control says nothing about recovery."""
+
 GENERATED = "generated-"
 """What the ids of generated cases start with."""
 
@@ -120,12 +123,18 @@ class Plan:
             yield Planned(len(_corpus()) + position - 1, f"{GENERATED}{position:05}", named, number)
 
     def _generated(self) -> Iterator[tuple[int, Case]]:
-        kills = PROFILES[self.profile].kills
+        """Choose among the drawn cases: not too many kills, which take long, and not too many controls."""
+        most_kills = PROFILES[self.profile].kills
+        # An engine that only kills can fail has nothing to replace controls by when there are kills enough.
+        limits_controls = any(most_kills is None or not name.startswith("kill") for name in self.capabilities.failures)
+        chosen = controls = kills = 0
         for number, case in self.numbered.distinct():
-            if kills is not None and any(isinstance(failure, Kill) for failure in case.failures):
-                if not kills:
-                    continue
-                kills -= 1
+            is_control = not case.failures
+            has_kill = any(isinstance(failure, Kill) for failure in case.failures)
+            too_many_controls = limits_controls and is_control and controls * CONTROLS > chosen
+            if too_many_controls or (has_kill and kills == most_kills):
+                continue
+            chosen, controls, kills = chosen + 1, controls + is_control, kills + has_kill
             yield number, case
 
 

@@ -3,6 +3,7 @@
 import pickle
 from itertools import islice
 
+import pytest
 from attrs import evolve
 
 from conformance.campaign.plan import PROFILES, Plan
@@ -28,6 +29,23 @@ def test_the_quick_profile_kills_at_most_five_times():
     assert sum(any(isinstance(f, Kill) for f in case.failures) for case in generated) == 5
     standard = Plan("standard", 100)
     assert sum(any(isinstance(f, Kill) for f in each.case.failures) for each in standard) > 20
+
+
+@pytest.mark.parametrize("failures", [["crash"], ["crash", "restart"], ["crash", "kill", "partition"]])
+@pytest.mark.parametrize("profile", ["quick", "standard"])
+def test_one_generated_case_in_ten_is_a_control(profile, failures):
+    plan = Plan(profile, 50, capabilities=Capabilities(failures=failures))
+    assert sum(not each.case.failures for each in plan if each.number is not None) == 5
+
+
+def test_all_cases_of_an_engine_that_cannot_fail_are_controls():
+    plan = Plan(number=10, capabilities=Capabilities(failures=[]))
+    assert [each.case.failures for each in plan if each.number is not None] == [()] * 10
+
+
+def test_an_engine_that_only_kills_can_fail_gets_controls_behind_its_kills():
+    plan = Plan(number=20, capabilities=Capabilities(failures=["kill:worker"]))
+    assert sum(bool(each.case.failures) for each in plan if each.number is not None) == 5
 
 
 def test_a_quarter_of_the_cases_are_observed_at_their_sinks_only():
