@@ -58,6 +58,7 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     try:
         made = engine(word)
         description = made.start()
+        message = _encode(description)
     except UnknownEngine as error:
         say({"unknown": str(error)})
         return made, None
@@ -67,8 +68,19 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     except Exception as error:  # noqa: BLE001 - any exception of an engine is its error
         say({"unavailable": _cause(error)})
         return made, None
-    say(encode_description(description))
+    say(message)
     return made, description
+
+
+def _encode(description: object) -> dict[str, Any]:
+    if not isinstance(description, Description):
+        raise EngineUnavailable(
+            f"its start() returned {quote(description)}; it has to return a conformance.engine.Description"
+        )
+    try:
+        return encode_description(description)
+    except Exception as error:  # noqa: BLE001 - its parts can be anything
+        raise EngineUnavailable(f"its start() returned a malformed Description: {_cause(error)}") from None
 
 
 def answered(

@@ -35,6 +35,11 @@ from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, UnknownEngine
 from conformance.observation import Fired, Observation, Observations
 
+HINT = (
+    ". An adapter answers the first line of its stdin with a description of its engine; `conformance smoke` checks it"
+)
+"""What to do with a command that does not speak the protocol."""
+
 
 @frozen
 class Patience:
@@ -83,6 +88,7 @@ class Stdio:
             raise UnknownEngine(f"stdio:{settings[0]} is no command line: {error}") from None
         if not self._command:
             raise UnknownEngine("stdio wants a command line, as in stdio:./my-adapter")
+        self._hint = HINT if settings else ""
         self._patience = patience or Patience()
         self._ahead = ahead
         self._log = log
@@ -112,6 +118,8 @@ class Stdio:
             self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
         except Malformed as refused:
             raise pipe.failed(f"its answer to start is refused: {refused}") from None
+        except EngineFailed as failed:
+            raise EngineFailed(f"it did not answer start: {failed}{self._hint}", artifacts=failed.artifacts) from None
         except (EngineUnavailable, UnknownEngine):
             pipe.end()
             raise

@@ -1,7 +1,8 @@
 """Everything raised on purpose. Each error has an exit code and says what is wrong, where, and what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
@@ -154,3 +155,26 @@ def inside(*path: str | int) -> Iterator[None]:
     except Malformed as refused:
         refused.path = (*path, *refused.path)
         raise
+
+
+def install_hint(extra: str) -> str:
+    """Say how to install an extra. No package index has the suite yet, so it is installed from a checkout of it."""
+    return f"in the checkout of dataflow-conformance, pip install '.[{extra}]'"
+
+
+def require_version(engine: str, version: str, supported: Sequence[str]) -> None:
+    """Refuse a version of an engine that the adapter was not made for. `supported` are the first parts of versions."""
+    if not any(version == each or version.startswith(f"{each}.") for each in supported):
+        hint = install_hint(engine)
+        raise EngineUnavailable(f"{engine} {version} is not supported, {' and '.join(supported)} is: {hint}")
+
+
+def nearest(name: str, choices: Iterable[str], number: int = 1) -> list[str]:
+    """Return the choices that are spelled like a name, the nearest first; upper case does not matter."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    return [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=number)]
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Return a question to append to an error message; the empty string if no choice is near."""
+    return "".join(f". Did you mean {choice!r}?" for choice in nearest(name, choices))

@@ -44,6 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark that keeps the tests of an engine in one worker, where pytest-xdist does not."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs in one worker")
+
+
+class EngineNotCertified(Exception):
+    """An engine has no campaign, for example because it cannot be started. Its text is shown to the user."""
+
+
 class GuaranteeBroken(Exception):
     """A guarantee does not hold, or nothing is known about it. Its text is shown to the user."""
 
@@ -75,24 +85,32 @@ class Campaigns:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._known: dict[str, Certified | GuaranteeBroken] = {}
+        self._known: dict[str, Certified | EngineNotCertified] = {}
+        self._reported: set[str] = set()
 
     def __call__(self, engine: str) -> Certified:
-        """Return the campaign of an engine; run it when it is first requested."""
+        """
+        Return the campaign of an engine; run it when it is first requested.
+
+        An engine that cannot be certified is an error once; later tests that need it are skipped, and say why.
+        """
         from conformance.errors import ConformanceError, printable  # noqa: PLC0415
 
         if engine not in self._known:
             try:
                 self._known[engine] = self._certify(engine)
             except ConformanceError as error:
-                self._known[engine] = GuaranteeBroken(printable(f"{type(error).__name__}: {error}"))
+                self._known[engine] = EngineNotCertified(printable(f"{type(error).__name__}: {error}"))
         found = self._known[engine]
-        if isinstance(found, GuaranteeBroken):
-            raise found
-        return found
+        if isinstance(found, Certified):
+            return found
+        if engine in self._reported:
+            pytest.skip(f"{engine} was not certified; the first test on it has the error")
+        self._reported.add(engine)
+        raise found
 
     def _certify(self, engine: str) -> Certified:
-        from conformance.campaign.results import point_latest  # noqa: PLC0415
+        from conformance.campaign.results import existing_ancestor, point_latest, remove_unused  # noqa: PLC0415
         from conformance.campaign.session import CampaignConfig, certify, new_folder  # noqa: PLC0415
         from conformance.campaign.tally import Tally  # noqa: PLC0415
         from conformance.reports.folder import finish  # noqa: PLC0415
@@ -102,9 +120,13 @@ class Campaigns:
         asked = {name: self._config.getoption(f"conformance_{name}") for name in OPTIONS}
         defaults = {name: settings[name] for name in (*OPTIONS, "shrink_runs", "shrink_seconds") if name in settings}
         parent = self._config.getoption("conformance_out") or self._config.rootpath / "build" / "conformance"
-        folder = new_folder(parent, [engine])
         config = CampaignConfig(**(defaults | {name: value for name, value in asked.items() if value is not None}))
-        tally = Tally.of(certify(engine, config, folder, keep=settings.get("keep", "failed")))
+        existing = existing_ancestor(parent)
+        folder = new_folder(parent, [engine])
+        try:
+            tally = Tally.of(certify(engine, config, folder, keep=settings.get("keep", "failed")))
+        finally:
+            remove_unused(folder, existing)
         finish(folder)
         point_latest(folder, within=parent)
         return Certified(tally, folder)
@@ -133,14 +155,20 @@ class GuaranteeItem(pytest.Item):
         self.guarantee = guarantee
         self.add_marker(pytest.mark.xdist_group(f"conformance-{engine}"))
 
+    def setup(self) -> None:
+        try:
+            campaigns(self.config)(self.engine)
+        except EngineNotCertified as error:
+            pytest.fail(str(error), pytrace=False)
+
     def runtest(self) -> None:
         campaigns(self.config)(self.engine).check(self.guarantee)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show only the message of a broken guarantee, and anything else as usual."""
-        return (
-            str(excinfo.value) if isinstance(excinfo.value, GuaranteeBroken) else super().repr_failure(excinfo, style)
-        )
+        if isinstance(excinfo.value, GuaranteeBroken):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.engine}: {self.guarantee}"

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from conformance.engine import Engine
-from conformance.errors import ConformanceError, UnknownEngine
+from conformance.errors import ConformanceError, UnknownEngine, did_you_mean
 
 GROUP = "conformance.engines"
 
@@ -16,6 +16,11 @@ def names() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)}, key=lambda name: (name != "reference", name))
 
 
+def standalone_names() -> list[str]:
+    """Return the names of the engines that need no setting and are not broken on purpose."""
+    return [name for name in names() if name not in {"mutant", "stdio"}]
+
+
 def engine(engine_name: str) -> Engine:
     """
     Make the engine of a name with its settings. It is not started yet.
@@ -23,7 +28,9 @@ def engine(engine_name: str) -> Engine:
     `python:package.module:Class` imports a class, also from the current folder. The text after `stdio:` is a command
     line.
     """
-    name, _, rest = engine_name.partition(":")
+    name, colon, rest = engine_name.partition(":")
+    if colon and not rest.strip():
+        raise UnknownEngine(f"{engine_name!r} ends after its colon; omit the colon, or name a setting after it")
     found: list[EntryPoint] = [point for point in entry_points(group=GROUP) if point.name == name]
     if name == "python":
         make, settings = _imported(rest), []
@@ -34,6 +41,7 @@ def engine(engine_name: str) -> Engine:
     else:
         raise UnknownEngine(
             f"there is no engine {name!r}; there are {', '.join(names())}, and python:package.module:Class"
+            + did_you_mean(name, [*names(), "python"])
         )
     try:
         made: Engine = make(settings)

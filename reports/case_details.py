@@ -12,6 +12,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.events import CaseSize, Judged, Outcome
+from conformance.campaign.results import command_path
 from conformance.case import Case, Epochs
 from conformance.errors import ConformanceError
 from conformance.observation import Observations
@@ -172,9 +173,10 @@ def _describe_run(
 
 
 def _format_command(campaign: EngineCampaign, judged: Judged) -> str:
-    """Format the command that runs a case again, relative to the folder of the campaign."""
+    """Format the command that runs a case again."""
+    file = f"{command_path(campaign.results.folder)}/cases/{judged.id}.json"
     sinks = ["--sinks"] if judged.sinks_only else []
-    return shlex.join(["conformance", "run", f"cases/{judged.id}.json", campaign.engine, *sinks])
+    return shlex.join(["conformance", "run", file, campaign.engine, *sinks])
 
 
 def _list_chronology(case: Case, observed: Observations, level: _DetailLevel) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The counterexamples of all engines, worst first: the broken guarantee, the smallest case, and its diagrams."""
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 
 from attrs import frozen
@@ -8,6 +9,7 @@ from markupsafe import Markup
 
 from conformance.campaign.certificate import reproduction
 from conformance.campaign.events import Guarantee, Shrunk, broken_by
+from conformance.campaign.results import command_path
 from conformance.case import Case, Epochs
 from conformance.codec import digest, encode_case
 from conformance.judge.verdict import Finding, delivery_guarantee
@@ -57,7 +59,7 @@ def list_counterexamples(campaigns: Sequence[EngineCampaign]) -> tuple[Counterex
     """List counterexamples by the guarantee that remains, then how often the case fails, then how many cases fail."""
     found = [(campaign, shrunk) for campaign in campaigns for shrunk in campaign.tally.shrunk.values()]
     found.sort(key=lambda each: _rank(*each))
-    return tuple(_counterexample(*each, several=len(campaigns) > 1) for each in found)
+    return tuple(_counterexample(*each) for each in found)
 
 
 def _rank(campaign: EngineCampaign, shrunk: Shrunk) -> tuple[int, float, int]:
@@ -69,16 +71,16 @@ def _count_violations(campaign: EngineCampaign, shrunk: Shrunk) -> int:
     return sum(1 for _ in campaign.tally.violations(shrunk.guarantee))
 
 
-def _counterexample(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> Counterexample:
+def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
     case, observed = campaign.results.counterexample(shrunk.file)
     origin = campaign.tally.judged.get(shrunk.index)
     if observed is None and origin is not None and shrunk.digest == origin.digest:
         observed = campaign.results.observations(origin.id)
     findings = [each for each in shrunk.findings if broken_by(each) == shrunk.guarantee] or list(shrunk.findings)
     diagrams, rows = _draw(case, observed, findings)
-    folder = campaign.slug if several else ""
-    file = f"{folder}/{shrunk.file}" if folder else shrunk.file
-    check = f"conformance check {file} {file.removesuffix('.json')}-observations.json"
+    folder = command_path(campaign.results.folder)
+    files = (f"{folder}/{shrunk.file}", f"{folder}/{shrunk.file.removesuffix('.json')}-observations.json")
+    check = shlex.join(["conformance", "check", *files])
     text = json.dumps(encode_case(case), indent=1)
     return Counterexample(
         anchor=counterexample_anchor(campaign, shrunk.guarantee),

@@ -1,5 +1,6 @@
 """The report as values: what the templates show of the campaigns in a results folder."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from conformance.campaign.events import GUARANTEES
+from conformance.campaign.results import CERTIFICATE, command_path
 from conformance.case import Case
 from conformance.reports.badge import draw_badge
 from conformance.reports.campaigns import EngineCampaign, read_campaigns
@@ -22,10 +24,11 @@ from conformance.reports.times import EngineTimes, Samples, draw_times
 
 @frozen
 class Badge:
-    """An engine's badge, and the folder of its files."""
+    """An engine's badge, the folder of its files, and the command that verifies its certificate."""
 
     svg: Markup
     folder: str
+    verify_command: str
 
 
 @frozen
@@ -89,4 +92,5 @@ def _list_mutation_results(campaigns: Sequence[EngineCampaign]) -> tuple[Mutatio
 
 
 def _badge(campaign: EngineCampaign, folder: str) -> Badge:
-    return Badge(Markup(draw_badge(campaign.tally)), folder)  # noqa: S704 - our own markup, with escaped text
+    verify = shlex.join(["conformance", "verify", command_path(campaign.results.folder / CERTIFICATE)])
+    return Badge(Markup(draw_badge(campaign.tally)), folder, verify)  # noqa: S704 - our own markup, with escaped text

@@ -1,5 +1,6 @@
 """The summary of a campaign as plain text, for the terminal and for test reports."""
 
+import shlex
 from collections.abc import Iterator
 
 from conformance.campaign.certificate import meaning, reproduction
@@ -56,4 +57,4 @@ def _list_lines(tally: Tally, folder: str) -> Iterator[str]:
             yield f"  {guarantee} is broken:"
             yield from (f"    {line}" for line in describe_violation(tally, guarantee, folder).splitlines())
     yield f"  results: {folder}"
-    yield f"  verify them: conformance verify {folder}/certificate.json"
+    yield f"  verify them: {shlex.join(['conformance', 'verify', f'{folder}/certificate.json'])}"

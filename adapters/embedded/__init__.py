@@ -19,7 +19,7 @@ from pathlib import Path
 from conformance.adapters.embedded.attempt import Attempt, Library
 from conformance.adapters.embedded.run import EmbeddedRun
 from conformance.engine import Capabilities, Description, RunRequest
-from conformance.errors import EngineUnavailable
+from conformance.errors import EngineUnavailable, install_hint
 from conformance.observation import EngineInfo, Observations
 
 CONCURRENT_CASES = 2
@@ -60,9 +60,7 @@ class EmbeddedEngine:
             number = version(self._package)
         except PackageNotFoundError:
             name = self._package
-            raise EngineUnavailable(
-                f"{name} is not installed: pip install 'dataflow-conformance[{name}]' ({self._pythons})"
-            ) from None
+            raise EngineUnavailable(f"{name} is not installed: {install_hint(name)} ({self._pythons})") from None
         self._context.set_forkserver_preload([self._preload])
         self._folder = Path(tempfile.mkdtemp(prefix=f"{self._package}-"))
         self._info = EngineInfo(self._package, number, self._settings)

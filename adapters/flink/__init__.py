@@ -18,7 +18,7 @@ from conformance.adapters.flink.schedule import JobGroup, groups
 from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
 from conformance.engine import Capabilities, Description, RunRequest
-from conformance.errors import EngineUnavailable
+from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
 
 if TYPE_CHECKING:
@@ -29,13 +29,16 @@ BATCH = 120
 
 CONCURRENT_JOBS = 4
 
+SUPPORTED = ("2.3",)
+"""Versions of Flink that the adapter was tested with."""
+
 NEEDS_GIVEN_EPOCHS = {"kill", "partition"}
 """Failures that are not supported where Flink places the borders: there the epoch in flight is not known."""
 
 _MISSING = (
-    "flink needs apache-flink, which there is for Python up to 3.12: pip install 'dataflow-conformance[flink]' there"
+    f"flink needs apache-flink, which there is for Python up to 3.12: with one of these, {install_hint('flink')}"
     if sys.version_info >= (3, 13)
-    else "flink needs apache-flink: pip install 'dataflow-conformance[flink]'"
+    else f"flink needs apache-flink: {install_hint('flink')}"
 )
 
 
@@ -56,6 +59,7 @@ class Flink:
             flink = version("apache-flink")
         except PackageNotFoundError:
             raise EngineUnavailable(_MISSING) from None
+        require_version("flink", flink, SUPPORTED)
         if self._setup.place == CONTAINERS:
             image.check()
         from conformance.adapters.flink.cluster import JobClient  # noqa: PLC0415 - it needs PyFlink

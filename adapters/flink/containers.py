@@ -22,7 +22,7 @@ from conformance.adapters.flink import image
 from conformance.adapters.flink.roles import COORDINATOR, MEMORY_LIMIT, WORKER, ZOOKEEPER, ClusterLayout
 from conformance.adapters.flink.standalone import StandaloneCluster
 from conformance.adapters.supervisor import OWNER
-from conformance.errors import EngineFailed, EngineUnavailable
+from conformance.errors import EngineFailed, EngineUnavailable, install_hint
 
 LABEL = "conformance.owner"
 
@@ -267,9 +267,8 @@ def docker_client() -> Any:
         import docker  # noqa: PLC0415
         from testcontainers.core.config import testcontainers_config  # noqa: PLC0415
     except ImportError:
-        raise EngineUnavailable(
-            "flink:containers needs testcontainers: pip install 'dataflow-conformance[flink,containers]'"
-        ) from None
+        hint = install_hint("flink,containers")
+        raise EngineUnavailable(f"flink:containers needs testcontainers: {hint}") from None
     # Its reaper would have Docker's own socket mounted. The next run finds the orphans of a killed run by their labels.
     testcontainers_config.ryuk_disabled = True
     return docker.from_env(timeout=DOCKER_SECONDS)

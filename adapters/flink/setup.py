@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.errors import UnknownEngine
+from conformance.errors import UnknownEngine, did_you_mean
 
 EMBEDDED, PROCESSES, CONTAINERS = "embedded", "processes", "containers"
 EXACTLY_ONCE, AT_LEAST_ONCE, UNALIGNED = "exactly-once", "at-least-once", "unaligned"
@@ -109,7 +109,9 @@ def set_up(settings: Sequence[str]) -> FlinkSetup:
     chosen: dict[str, str] = {}
     for setting in settings:
         if setting not in SETTINGS:
-            raise UnknownEngine(f"flink has no setting {setting!r}; it has {', '.join(SETTINGS)}")
+            raise UnknownEngine(
+                f"flink has no setting {setting!r}; it has {', '.join(SETTINGS)}{did_you_mean(setting, SETTINGS)}"
+            )
         field, _ = SETTINGS[setting]
         if field in chosen:
             raise UnknownEngine(f"flink cannot be set up as {chosen[field]} and as {setting} at once")

@@ -6,7 +6,6 @@ They measure whether the judge finds violations: `conformance mutants` runs them
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 from conformance.adapters.mutants.alignment import ALIGNMENT
 from conformance.adapters.mutants.atomicity import ATOMICITY
@@ -18,7 +17,7 @@ from conformance.adapters.mutants.recovery import RECOVERY
 from conformance.adapters.mutants.snapshots import SNAPSHOTS
 from conformance.adapters.mutants.streams import STREAMS
 from conformance.engine import Description, RunRequest
-from conformance.errors import UnknownEngine
+from conformance.errors import UnknownEngine, nearest
 from conformance.observation import Observations
 
 
@@ -49,7 +48,7 @@ class Mutant:
         machines = MUTANTS | ODD
         (wanted, *others) = settings or ["plain"]
         if others or wanted not in machines:
-            close = get_close_matches(wanted, machines, n=3) or list(machines)[:3]
+            close = nearest(wanted, machines, 3) or list(machines)[:3]
             raise UnknownEngine(
                 f"there is no mutant {','.join(settings)!r}; near it are {', '.join(close)}, "
                 f"and `conformance mutants` lists all {len(machines)}"

@@ -21,11 +21,14 @@ from conformance.adapters.spark.schedule import QueryGroup, group_requests
 from conformance.adapters.spark.setup import ONCE, TRANSFORM, parse_settings
 from conformance.case import Case
 from conformance.engine import Capabilities, Description, RunRequest
-from conformance.errors import EngineUnavailable
+from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
 
 BATCH_SIZE = 150
 """Run requests in a batch."""
+
+SUPPORTED = ("4.1",)
+"""Versions of Spark that the adapter was tested with."""
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which Python switches threads, so that the thread that polls a kill window runs often enough."""
@@ -45,11 +48,11 @@ class Spark:
         try:
             pyspark = version("pyspark")
         except PackageNotFoundError:
-            raise EngineUnavailable("spark needs pyspark: pip install 'dataflow-conformance[spark]'") from None
+            raise EngineUnavailable(f"spark needs pyspark: {install_hint('spark')}") from None
+        require_version("spark", pyspark, SUPPORTED)
         if self._setup.operator == TRANSFORM and find_spec("google.protobuf.descriptor") is None:
-            raise EngineUnavailable(
-                "spark's transform-with-state needs protobuf: pip install 'dataflow-conformance[spark-transform]'"
-            )
+            hint = install_hint("spark-transform")
+            raise EngineUnavailable(f"spark's transform-with-state needs protobuf: {hint}")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._launcher = DriverLauncher(self._setup, self._folder, java_home("spark", self._folder))

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from conformance.errors import UnknownEngine
+from conformance.errors import UnknownEngine, did_you_mean
 
 STARTUP = str(Path(__file__).parent / "startup")
 """The folder of a `sitecustomize` that makes Spark's Python workers start faster."""
@@ -126,7 +126,8 @@ def parse_settings(settings: Sequence[str]) -> SparkSetup:
     for setting in settings:
         field, value = ("master", setting) if setting.startswith("spark://") else SETTINGS.get(setting, ("", None))
         if not field:
-            raise UnknownEngine(f"spark has no setting {setting!r}; it has {', '.join(SETTINGS)} and spark://HOST:PORT")
+            known = f"{', '.join(SETTINGS)} and spark://HOST:PORT"
+            raise UnknownEngine(f"spark has no setting {setting!r}; it has {known}{did_you_mean(setting, SETTINGS)}")
         if field in chosen:
             raise UnknownEngine(f"spark cannot be set up as {chosen[field]} and as {setting} at once")
         chosen[field], values[field] = setting, value

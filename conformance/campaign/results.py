@@ -21,6 +21,8 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from conformance.campaign.events import Began
@@ -51,6 +53,36 @@ SHRUNK = re.compile(rf"{COUNTEREXAMPLES}/[0-9]{{1,9}}\.json", re.ASCII)
 def slug(engine_name: str) -> str:
     """Make the name of a folder from the name of an engine."""
     return re.sub(r"[^a-z0-9]+", "-", engine_name.lower()).strip("-")[:60] or "engine"
+
+
+def command_path(path: Path) -> str:
+    """Return a path as a command copied to the working directory needs it: relative below it, absolute elsewhere."""
+    absolute, here = path.absolute(), Path.cwd()
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)
+
+
+def existing_ancestor(path: Path) -> Path:
+    """Return the nearest folder above a path, or the path itself, that exists."""
+    absolute = path.absolute()
+    return next(each for each in (absolute, *absolute.parents) if each.exists())
+
+
+def remove_unused(folder: Path, until: Path) -> None:
+    """
+    Remove the empty folders and logs of campaigns that never began, and the empty folders above, `until` excluded.
+
+    Only `rmdir` and empty logs: whatever holds something stays.
+    """
+    if any((*folder.glob(JOURNAL), *folder.glob(f"*/{JOURNAL}"))):
+        return
+    for log in folder.rglob(f"{LOGS}/*.log"):
+        if not log.is_symlink() and log.stat().st_size == 0:
+            log.unlink()
+    absolute = folder.absolute()
+    below = sorted((each for each in absolute.rglob("*") if each.is_dir() and not each.is_symlink()), reverse=True)
+    for each in (*below, *takewhile(lambda each: each != until, (absolute, *absolute.parents))):
+        with suppress(OSError):
+            each.rmdir()
 
 
 class Results:

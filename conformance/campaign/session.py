@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from functools import reduce
+from itertools import count
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -19,7 +20,7 @@ from conformance.campaign.results import JOURNAL, Results, slug
 from conformance.campaign.runner import Campaign
 from conformance.campaign.tally import Tally
 from conformance.engine import Capabilities, Description
-from conformance.errors import EngineUnavailable, Malformed, Unreadable, quote
+from conformance.errors import EngineUnavailable, Malformed, Unreadable, Unwritable, quote
 
 LONGEST = 86_400.0
 MOST = 10**9
@@ -68,29 +69,46 @@ class CampaignConfig:
         )
 
 
-def begin_all(config: CampaignConfig, folders: Mapping[str, Path]) -> None:
+def begin_all(config: CampaignConfig, folders: Mapping[str, Path], *, skip_unavailable: bool = False) -> dict[str, str]:
     """
     Begin campaigns of several engines, each in a folder in which it can be resumed.
 
-    Their cases are generated for the capabilities that all of the engines have.
+    Their cases are generated for the capabilities that all of the engines have. Return the engines that were skipped,
+    because they cannot run here, with the reason.
     """
     every = {engine_name: Results(folder) for engine_name, folder in folders.items()}
     engines = {engine_name: SubprocessEngine(engine_name, log=results.log()) for engine_name, results in every.items()}
     for results in every.values():
         results.make()
-    described = {}
+    described, skipped = {}, {}
     for engine_name, engine in engines.items():
-        with running(engine) as description:
-            described[engine_name] = description
+        try:
+            with running(engine) as description:
+                described[engine_name] = description
+        except EngineUnavailable as error:
+            if not skip_unavailable:
+                raise
+            skipped[engine_name] = str(error)
     can = reduce(Capabilities.common, (description.capabilities for description in described.values()))
     for engine_name, description in described.items():
         every[engine_name].begin(config.began(engine_name, description, can))
+    return skipped
 
 
 def new_folder(parent: Path, engine_names: Sequence[str]) -> Path:
-    """Return a folder for a campaign that begins now."""
+    """Create a folder for a campaign that begins now. No other campaign gets the same one."""
     now = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - the time where the user is
-    return parent / f"{'+'.join(map(slug, engine_names))[:100]}-{now}"
+    name = f"{'+'.join(map(slug, engine_names))[:100]}-{now}"
+    for number in count(1):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            if not folder.exists():
+                raise Unwritable(str(folder), error.strerror or str(error), "Give another folder.") from None
+        else:
+            return folder
+    raise AssertionError("there is always another number")
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 import json
 import shlex
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,23 @@ from conformance.campaign.events import Began, Event
 from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
-from conformance.campaign.results import JOURNAL, KEPT, LATEST, SEVERAL, Results, engines_in, point_latest, slug
+from conformance.campaign.results import (
+    JOURNAL,
+    KEPT,
+    LATEST,
+    SEVERAL,
+    Results,
+    engines_in,
+    existing_ancestor,
+    point_latest,
+    remove_unused,
+    slug,
+)
 from conformance.campaign.session import CampaignConfig, begin_all, new_folder
 from conformance.campaign.session import certify as certify_one
 from conformance.campaign.session import resume as resume_one
 from conformance.campaign.tally import EngineVerdict, Tally
+from conformance.cli.demonstration import demonstrate
 from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
@@ -29,6 +42,7 @@ from conformance.cli.say import say
 from conformance.cli.verdicts import worst
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
+from conformance.registry import standalone_names
 from conformance.reports.folder import ReportFailure, finish, try_write_report
 from conformance.reports.summary import summarize
 from conformance.settings import read_settings
@@ -71,6 +85,7 @@ def certify(
     """
     Certify ENGINES: run and judge the corpus and generated cases, shrink violations, write certificates and reports.
 
+    Without ENGINES, every engine that can run here is certified, and those that cannot are named, with the reason.
     Several engines run the same cases, together with the reference model, and are compared. With --on, a Spark cluster
     draws cases, runs the reference model and mutants, and judges.
     """
@@ -91,22 +106,39 @@ def _certify(
     settings = read_settings(Path.cwd())
     keep = keep or settings.get("keep", "failed")
     out = out or (Path(settings["out"]) if "out" in settings else None)
-    names = list(dict.fromkeys(engines or settings.get("engines", ())))
+    names = list(engines or settings.get("engines", ()))
+    _check_names(names)
+    all_engines = not names and not resume
+    if all_engines:
+        names = standalone_names()
+        if not as_json:
+            demonstrate()
+    existing = existing_ancestor(out or RESULTS)
     top = _folder(names, out, resume=resume)
     if resume and not engines and (top / SEVERAL).is_file():
         names = list(engines_in(top))
     folders = _find_campaigns(top, engines) if resume else {}
-    if not folders:
-        folders, campaigns = _begin(top, names, _make_config(settings, asked), make_executor, keep)
-    else:
-        _refuse_changes(folders, asked)
-        campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
     try:
+        if not folders:
+            config = _make_config(settings, asked)
+            folders, campaigns = _begin(top, names, config, make_executor, keep, skip_unavailable=all_engines)
+        else:
+            _refuse_changes(folders, asked)
+            campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
         with interrupted_once():
             tallies, errors = _run(campaigns, top, as_json=as_json)
     except KeyboardInterrupt:
-        say(f"\nInterrupted. All finished cases are saved. Continue with:\n  {_resume_command(top)}", err=True)
+        say(_describe_interruption(top, folders), err=True)
         raise
+    finally:
+        remove_unused(top, existing)
+    return _show(top, folders, tallies, errors, as_json=as_json)
+
+
+def _show(
+    top: Path, folders: Mapping[str, Path], tallies: Mapping[str, Tally], errors: Sequence[int], *, as_json: bool
+) -> int:
+    """Write and print the results, the comparison of the engines and the report; return the exit code."""
     for name, tally in tallies.items():
         finish(folders[name])
         if not as_json:
@@ -115,9 +147,23 @@ def _certify(
             say(f"files that {name} left: {kept}", err=True)
     if len(tallies) > 1:
         _compare(top, {name: (tally, Results(folders[name])) for name, tally in tallies.items()}, as_json=as_json)
+        if not as_json:
+            say("\n".join(f"{name}: {tally.verdict[0]}. {tally.verdict[1]}" for name, tally in tallies.items()))
     if tallies:
-        errors += _write_report(top)
+        errors = [*errors, *_write_report(top)]
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse names with which a campaign would not do what it seems to."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise click.UsageError(f"{name} is named {times} times; an engine has one campaign. Name it once.")
+        if name == "mutant":
+            raise click.UsageError(
+                "Name one of the broken engines, as in `certify mutant:aliased`; `conformance mutants` lists them. "
+                "mutant:plain is the same machine without a bug."
+            )
 
 
 def _write_report(top: Path) -> list[int]:
@@ -216,11 +262,15 @@ def _began(folder: Path) -> Began:
 
 
 def _begin(
-    top: Path, names: list[str], config: CampaignConfig, make_executor: Callable[[], Executor], keep: Keep
+    top: Path,
+    names: list[str],
+    config: CampaignConfig,
+    make_executor: Callable[[], Executor],
+    keep: Keep,
+    *,
+    skip_unavailable: bool,
 ) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
     """Begin a campaign; return the folder and the events of each engine."""
-    if not names:
-        raise click.UsageError("Name an engine, as in `certify reference`; `conformance engines` lists them.")
     if len(names) == 1:
         return {names[0]: top}, {names[0]: certify_one(names[0], config, top, make_executor, keep)}
     names += [REFERENCE] if REFERENCE not in names else []
@@ -238,7 +288,17 @@ def _begin(
         write_text(top / SEVERAL, json.dumps({"engines": names}) + "\n")
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
-    begin_all(config, folders)
+    try:
+        skipped = begin_all(config, folders, skip_unavailable=skip_unavailable)
+    except BaseException:
+        if not any(Results(folder).begun for folder in folders.values()):
+            (top / SEVERAL).unlink(missing_ok=True)
+        raise
+    for name, why in skipped.items():
+        say(f"{name} cannot run here: {why}", err=True)
+        remove_unused(folders.pop(name), top)
+    if skipped:
+        write_text(top / SEVERAL, json.dumps({"engines": list(folders)}) + "\n")
     return folders, {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
 
 
@@ -297,5 +357,8 @@ def _side_by_side(found: Disagreement) -> list[str]:
     return lines
 
 
-def _resume_command(top: Path) -> str:
-    return shlex.join(["conformance", "certify", "--resume", "--out", str(top)])
+def _describe_interruption(top: Path, folders: Mapping[str, Path]) -> str:
+    if not folders or not all(Results(folder).begun for folder in folders.values()):
+        return "\nInterrupted before the first case. There is nothing to resume."
+    command = shlex.join(["conformance", "certify", "--resume", "--out", str(top)])
+    return f"\nInterrupted. All finished cases are saved. Continue with:\n  {command}"

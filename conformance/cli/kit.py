@@ -1,5 +1,6 @@
 """`conformance kit`: a starting point for an adapter, in one of several languages."""
 
+import shlex
 from importlib.resources import as_file, files
 from pathlib import Path
 from shutil import copyfile
@@ -31,4 +32,5 @@ def kit(folder: Path, language: str) -> None:
                 copyfile(file, folder / file.name)
                 say(str(folder / file.name))
     engine = f"stdio:{COMMANDS[language]}"
-    say(f"It conforms already:\n  cd {folder}\n  conformance smoke '{engine}'\n  conformance certify '{engine}'")
+    there = shlex.quote(str(folder))
+    say(f"It conforms already:\n  cd {there}\n  conformance smoke '{engine}'\n  conformance certify '{engine}'")

@@ -22,7 +22,7 @@ from typing import Any
 
 from conformance.adapters.jvm import java_home
 from conformance.adapters.spark.setup import python_path
-from conformance.errors import ConformanceError, EngineUnavailable
+from conformance.errors import ConformanceError, EngineUnavailable, install_hint
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
 _MASTER = re.compile(
@@ -126,7 +126,7 @@ def check(master: str) -> None:
         raise UnknownMaster(f"{master!r} is no Spark master; give {MASTERS}")
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
-            raise EngineUnavailable(f"--on needs {package}: pip install 'dataflow-conformance[spark]'")
+            raise EngineUnavailable(f"--on needs {package}: {install_hint('spark')}")
     if match["host"]:
         try:
             socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()

@@ -65,6 +65,23 @@ def test_an_inconclusive_campaign_fails_the_tests(inside, pytester):
     found.stdout.fnmatch_lines([f"*Broken: inconclusive: {of} * say nothing (* not exercised): more than 2%."])
 
 
+@pytest.mark.campaign
+def test_strict_markers_without_xdist_are_no_error(inside):
+    inside("--conformance-engine", "reference", "--strict-markers", "-W", "error").assert_outcomes(passed=7)
+
+
+def test_an_engine_that_cannot_start_is_one_error(inside, pytester):
+    found = inside("--conformance-engine", "stdio:/no/such/adapter")
+    found.assert_outcomes(errors=1, skipped=6)
+    found.stdout.fnmatch_lines(["EngineUnavailable: its command cannot be run: *"])
+    assert not (pytester.path / "build").exists()
+
+
+def test_an_engine_that_cannot_start_fails_one_test_of_the_four_lines(inside, pytester):
+    pytester.makepyfile(FOUR_LINES.format(engine="stdio:/no/such/adapter"))
+    inside().assert_outcomes(failed=1, skipped=6)
+
+
 def test_loading_the_plugin_imports_no_more_than_pytest_does():
     code = (
         "import sys, pytest, _pytest.config\n"

@@ -64,7 +64,7 @@ def test_a_broken_guarantee_links_to_its_counterexample(broken):
     anchor = f"x-mutant-appended-on-replay-{place}"
     assert f"#{anchor}" in found.links()
     assert anchor in found.ids()
-    assert "conformance run counterexamples/1.json mutant:appended-on-replay" in found.text
+    assert f"conformance run {broken}/counterexamples/1.json mutant:appended-on-replay" in found.text
     assert "unexplained" in render(build_report(broken))
 
 
