@@ -18,6 +18,7 @@ from attrs import define, field, frozen
 from conformance.adapters.pipe import QUOTA, Pipe
 from conformance.adapters.transcript import Listener
 from conformance.codec import digest
+from conformance.codec.observations import WHERE_KNOWN
 from conformance.codec.protocol import (
     START,
     STOP,
@@ -206,8 +207,6 @@ def _observations(run: _CaseAnswers, description: Description) -> Observations:
         description.snapshots,
         tuple(run.fired),
         run.ended.end,
-        run.ended.message,
-        run.ended.log,
-        run.ended.overlapped,
-        run.ended.in_flight,
+        log=run.ended.log,
+        **{name: getattr(run.ended, name) for name in WHERE_KNOWN},
     )

@@ -100,6 +100,8 @@ class Observations:
     """Number of epochs whose snapshot was still under way when the next one had begun, if the adapter knows."""
     in_flight: int | None = None
     """Number of bytes of in-flight messages that the snapshots hold, if the adapter knows."""
+    place: str | None = None
+    """Where the case ran, if the engine runs in several places: as threads of one process, or as processes."""
 
     def __attrs_post_init__(self) -> None:
         for name, allowed in (("epochs", ("given", "own")), ("snapshots", ("aligned", "unaligned")), ("end", ENDS)):
@@ -112,8 +114,10 @@ class Observations:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 0):
                 raise Malformed(quote(value), f"a number of {unit}", path=(name,))
-        if self.message is not None and not isinstance(self.message, str):
-            raise Malformed(quote(self.message), "a string", path=("message",))
+        for name in ("message", "place"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise Malformed(quote(value), "a string", path=(name,))
         first = self.observations[0].streams.keys() if self.observations else ()
         for index, observation in enumerate(self.observations):
             if observation.streams.keys() != first:

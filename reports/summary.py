@@ -45,6 +45,8 @@ def _list_lines(tally: Tally, folder: str) -> Iterator[str]:
     yield f"{engine}: {verdict}. {because}"
     counts = tally.counts()
     yield "  " + ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+    if places := tally.places:
+        yield "  ran in: " + ", ".join(f"{place} {len(cases)}" for place, cases in places.items())
     for guarantee in GUARANTEES:
         yield f"  {guarantee:18} {tally.guarantee_verdict(guarantee)}"
     if confidence := meaning(tally):

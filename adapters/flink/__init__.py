@@ -3,19 +3,19 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.adapters import orphans
 from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
 from conformance.adapters.flink.schedule import JobGroup, groups
-from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
+from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, install_hint, require_version
@@ -52,6 +52,7 @@ class Flink:
     def __init__(self, settings: Sequence[str]) -> None:
         self._setup = set_up(settings)
         self._folder: Path | None = None
+        self._clusters: dict[str, FlinkCluster] = {}
         self._job_numbers = count()
 
     def start(self) -> Description:
@@ -67,14 +68,15 @@ class Flink:
         orphans.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
         orphans.mark(self._folder)
-        java = java_home("flink", self._folder)
-        self._client = JobClient(self._folder, java)
-        self._cluster = self._start_cluster(self._folder, java)
+        self._java = java_home("flink", self._folder)
+        self._client = JobClient(self._folder, self._java)
+        # A cluster of processes takes longer to start, and many batches have no kill.
+        self._start_cluster(self._setup.places[0])
         self._info = EngineInfo("flink", flink, self._setup.settings)
         return Description(
             self._info,
             Capabilities(
-                failures=set(self._cluster.failures) - (NEEDS_GIVEN_EPOCHS if self._setup.is_own else set()),
+                failures=self._failures() - (NEEDS_GIVEN_EPOCHS if self._setup.is_own else set()),
                 branches=self._setup.is_parallel,
             ),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
@@ -91,47 +93,78 @@ class Flink:
             return {PROCESSES: "", CONTAINERS: str(error)}
         return {PROCESSES: "", CONTAINERS: ""}
 
-    def _start_cluster(self, folder: Path, java: Mapping[str, str]) -> "FlinkCluster":
+    def _failures(self) -> set[str]:
+        """Return the failures that are possible in some place."""
+        from conformance.adapters.flink.cluster import MiniCluster  # noqa: PLC0415 - it needs PyFlink
+        from conformance.adapters.flink.containers import ContainerCluster  # noqa: PLC0415
+        from conformance.adapters.flink.standalone import StandaloneCluster  # noqa: PLC0415
+
+        possible = {
+            EMBEDDED: MiniCluster.failures,
+            PROCESSES: StandaloneCluster.failures,
+            CONTAINERS: ContainerCluster.failures,
+        }
+        return {failure for place in self._setup.places for failure in possible[place]}
+
+    def _start_cluster(self, place: str) -> "FlinkCluster":
+        """Start the cluster of a place, if it is not there yet."""
         from conformance.adapters.flink.cluster import MiniCluster  # noqa: PLC0415
         from conformance.adapters.flink.containers import ContainerCluster  # noqa: PLC0415
         from conformance.adapters.flink.processes import ProcessCluster  # noqa: PLC0415
 
-        if self._setup.place == PROCESSES:
-            return ProcessCluster(folder, java)
-        if self._setup.place == CONTAINERS:
-            return ContainerCluster(folder)
-        return MiniCluster(self._client)
+        assert self._folder is not None  # noqa: S101 - it was started
+        if place not in self._clusters:
+            if place == PROCESSES:
+                self._clusters[place] = ProcessCluster(self._folder, self._java)
+            elif place == CONTAINERS:
+                self._clusters[place] = ContainerCluster(self._folder)
+            else:
+                self._clusters[place] = MiniCluster(self._client)
+        return self._clusters[place]
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        # A job whose operators are spread over all slots leaves no room for another.
-        with ThreadPoolExecutor(CONCURRENT_JOBS if self._cluster.groups == 1 else 1) as threads:
+        # A job whose operators are spread over all slots of a cluster leaves no room for another. Such jobs come last,
+        # when nothing else takes time from processes whose heartbeats are watched.
+        with ThreadPoolExecutor(CONCURRENT_JOBS) as embedded, ThreadPoolExecutor(1) as spread:
             running: dict[int, Future[dict[int, Observations]]] = {}
+            shared: list[Future[dict[int, Observations]]] = []
             for group in groups(requests):
-                job = threads.submit(self._run_job, group)
+                if self._place_of(group) == EMBEDDED:
+                    shared.append(job := embedded.submit(self._run_job, group))
+                else:
+                    job = spread.submit(self._run_job, group, after=shared)
                 running |= dict.fromkeys(group.requests, job)
             for number in range(len(requests)):
                 yield running[number].result()[number]
 
-    def _run_job(self, group: JobGroup) -> dict[int, Observations]:
-        """Run a job, and return the observations by the ids of the run requests."""
+    def _place_of(self, group: JobGroup) -> str:
+        """Return the place of a group. Cases with kills are in groups of their own."""
+        return self._setup.place_of(next(iter(group.requests.values())).case)
+
+    def _run_job(self, group: JobGroup, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
+        """Run a job after others, and return the observations by the ids of the run requests."""
+        wait(after)
+        place = self._place_of(group)
+        cluster = self._start_cluster(place)
         from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415
         from conformance.adapters.flink.job_run import JobRun  # noqa: PLC0415
 
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._job_numbers))
         requests = list(group.requests.values())
-        self._cluster.prepare(sum(map(has_standby, requests)))
-        job = JobRun(group, self._setup, self._client, self._cluster, folder)
+        cluster.prepare(sum(map(has_standby, requests)))
+        job = JobRun(group, self._setup, self._client, cluster, folder)
         job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
-        observations = dict(job.observations(self._info))
+        several = len(self._setup.places) > 1
+        observations = dict(job.observations(self._info, place if several else None))
         discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))
         return observations
 
     def stop(self) -> None:
         if self._folder is None:
             return
-        if hasattr(self, "_cluster"):
-            self._cluster.stop()
+        for cluster in self._clusters.values():
+            cluster.stop()
         if hasattr(self, "_client"):
             self._client.stop()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -157,8 +157,8 @@ class JobRun:
             return None
         return Path(location.removeprefix("file:"))
 
-    def observations(self, info: EngineInfo) -> Iterator[tuple[int, Observations]]:
-        """Yield the observations of each case, with the id of its run request."""
+    def observations(self, info: EngineInfo, place: str | None = None) -> Iterator[tuple[int, Observations]]:
+        """Yield the observations of each case, which ran in this place, with the id of its run request."""
         for run in self.cases:
             complete = self._observer.is_complete(run)
             yield (
@@ -175,6 +175,7 @@ class JobRun:
                     message=None if complete else self._message,
                     overlapped=None if self._setup.is_own else len(run.overlapped),
                     in_flight=None if self._setup.is_own or self._setup.mode != UNALIGNED else run.in_flight,
+                    place=place,
                 ),
             )
 

@@ -5,9 +5,13 @@ from typing import Any
 
 from attrs import frozen
 
+from conformance.case import Case, Kill
 from conformance.errors import UnknownEngine, did_you_mean
 
 EMBEDDED, PROCESSES, CONTAINERS = "embedded", "processes", "containers"
+BY_CASE = "by case"
+"""The place of a Flink that runs each case in the fastest place in which its failures are possible."""
+
 EXACTLY_ONCE, AT_LEAST_ONCE, UNALIGNED = "exactly-once", "at-least-once", "unaligned"
 
 NEVER = str(10**9)
@@ -24,12 +28,23 @@ OWN_INTERVAL = 40
 class FlinkSetup:
     """Where Flink runs, how it takes checkpoints, its state backend, and whether it places the borders itself."""
 
-    place: str = EMBEDDED
+    place: str = BY_CASE
     mode: str = EXACTLY_ONCE
     backend: str = "hashmap"
     epochs: str = "given"
     claimed: str = ""
     subtasks: str = "one"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places in which cases run. Where Flink places the borders, kills are not possible."""
+        if self.place != BY_CASE:
+            return (self.place,)
+        return (EMBEDDED,) if self.is_own else (EMBEDDED, PROCESSES)
+
+    def place_of(self, case: Case) -> str:
+        """Return the place in which a case runs: embedded Flink has no process of its own that could be killed."""
+        return self.places[-1 if any(isinstance(failure, Kill) for failure in case.failures) else 0]
 
     @property
     def is_parallel(self) -> bool:
@@ -50,7 +65,7 @@ class FlinkSetup:
     def settings(self) -> dict[str, Any]:
         """The settings, for certificates."""
         return {
-            "place": self.place,
+            "place": ", ".join(self.places),
             "checkpointing": self.mode,
             "state backend": self.backend,
             "epochs": self.epochs,

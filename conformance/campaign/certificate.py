@@ -48,6 +48,7 @@ def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
         "meaning": meaning(tally),
         "cases": {"planned": len(plan_of(began)), "judged": len(tally.judged)}
         | {outcome: counts[outcome] for outcome in get_args(Outcome)},
+        "places": tally.places,
         "epochs": epochs(tally.exercised),
         "coverage": _coverage(tally, results),
         "sensitivity": encode(tally.measured),

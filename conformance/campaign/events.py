@@ -129,6 +129,8 @@ class Judged:
     """The number of epochs whose successor began before their snapshot was complete, if known."""
     in_flight: int | None = None
     """The bytes of in-flight messages in its snapshots, if known."""
+    place: str = ""
+    """Where it ran, if the engine runs in several places."""
 
 
 @frozen

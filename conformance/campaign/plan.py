@@ -4,10 +4,11 @@ The plan of a campaign: which cases run, in which order, and what is observed of
 A plan is a value, so every process that has it draws the same cases.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.metadata import version
-from itertools import islice
+from itertools import islice, product
 from typing import TypeAlias
 
 from attrs import evolve, field, frozen
@@ -16,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance import __version__
 from conformance.branches import split
 from conformance.campaign.events import Began
-from conformance.case import Case, Kill
+from conformance.case import PHASES, TARGETS, Case, Kill, Phase
 from conformance.engine import EVERYTHING, Capabilities, RunRequest
 from conformance.generators import DEEP, DEFAULT, cases, corpus
 from conformance.generators.collect import Numbered
@@ -127,15 +128,46 @@ class Plan:
         most_kills = PROFILES[self.profile].kills
         # An engine that only kills can fail has nothing to replace controls by when there are kills enough.
         limits_controls = any(most_kills is None or not name.startswith("kill") for name in self.capabilities.failures)
-        chosen = controls = kills = 0
+        chosen = controls = 0
+        sample = KillSample(most_kills, self.capabilities)
         for number, case in self.numbered.distinct():
             is_control = not case.failures
-            has_kill = any(isinstance(failure, Kill) for failure in case.failures)
             too_many_controls = limits_controls and is_control and controls * CONTROLS > chosen
-            if too_many_controls or (has_kill and kills == most_kills):
+            if too_many_controls or not sample.admits(case):
                 continue
-            chosen, controls, kills = chosen + 1, controls + is_control, kills + has_kill
+            chosen, controls = chosen + 1, controls + is_control
             yield number, case
+
+
+def kills(case: Case) -> frozenset[tuple[str, Phase]]:
+    """Return the targets and phases of the kills of a case."""
+    return frozenset((each.target, each.phase or "processing") for each in case.failures if isinstance(each, Kill))
+
+
+class KillSample:
+    """
+    Chooses the few generated cases with kills of a campaign that cannot have many.
+
+    A case is admitted if one of its kills, by target and phase, is as rare as any in the corpus and the sample so far.
+    So no target and phase is tried again before all have been tried.
+    """
+
+    def __init__(self, most: int | None, capabilities: Capabilities) -> None:
+        self._remaining = most
+        possible = product(TARGETS, PHASES)
+        self._tried = Counter({kill: 0 for kill in possible if capabilities.can_inject(Kill(kill[0], 1, kill[1]))})
+        self._tried.update(kill for _, case in _corpus() if not capabilities.unsupported(case) for kill in kills(case))
+
+    def admits(self, case: Case) -> bool:
+        """Tell whether a case belongs to the campaign, and count its kills if it does."""
+        if self._remaining is None or not (found := kills(case)):
+            return True
+        rarest = min(self._tried.values())
+        if not self._remaining or all(self._tried[kill] > rarest for kill in found):
+            return False
+        self._remaining -= 1
+        self._tried.update(found)
+        return True
 
 
 def versions() -> tuple[str, str]:

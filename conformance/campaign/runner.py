@@ -27,7 +27,7 @@ from conformance.campaign.events import (
 )
 from conformance.campaign.examine import Bench, examine
 from conformance.campaign.executor import Executor
-from conformance.campaign.plan import Plan, Planned, plan_of
+from conformance.campaign.plan import Plan, Planned, kills, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.sensitivity import MutationScore
 from conformance.campaign.shrink import EngineGone, FailureOracle
@@ -86,7 +86,8 @@ class Campaign:
 
     def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
         at_once = self.began.description.batch
-        batches = _batches(plan, at_once if at_once > 1 else self.executor.batch_size, tally)
+        length = at_once if at_once > 1 else self.executor.batch_size
+        batches = _batches(plan, length, tally, kills_last=at_once > 1)
         submitted: deque[list[Planned]] = deque()
         errors = _latest_errors(tally)
         with self.executor.batch_runner(self.engine, self.began, self.results) as runner:
@@ -138,6 +139,7 @@ class Campaign:
             findings=verdict.findings,
             overlapped=run.seen.overlapped,
             in_flight=run.seen.in_flight,
+            place=run.seen.place or "",
         )
 
     def _examine(self, plan: Plan, tally: Tally) -> Iterator[Examined]:
@@ -185,16 +187,17 @@ class Campaign:
             yield small.event(number, guarantee)
 
 
-def _batches(plan: Plan, length: int, tally: Tally) -> Iterator[list[Planned]]:
+def _batches(plan: Plan, length: int, tally: Tally, *, kills_last: bool) -> Iterator[list[Planned]]:
     """
     Yield the cases that have not run yet, in batches.
 
     The batch of a case follows from its index alone, so a campaign that was interrupted has the same batches, without
-    the cases that have run.
+    the cases that have run. An engine that runs a batch at once runs cases with kills last, because they take longest.
+    So their results are awaited last (`kills_last`), and all others are seen when they are there.
     """
     for _, batch in groupby(plan, key=lambda planned: planned.index // length):
         if remaining := [planned for planned in batch if planned.index not in tally.judged]:
-            yield remaining
+            yield sorted(remaining, key=lambda planned: kills_last and bool(kills(planned.case)))
 
 
 def _latest_errors(tally: Tally) -> int:

@@ -139,6 +139,15 @@ class Tally:
         ]
         return delivery_guarantee(tuple(found)) if found or self.why_inconclusive is None else None
 
+    @property
+    def places(self) -> dict[str, list[str]]:
+        """The ids of the cases that ran in each place; empty for an engine that runs in one place only."""
+        places: dict[str, list[str]] = {}
+        for judged in self.judged.values():
+            if judged.place:
+                places.setdefault(judged.place, []).append(judged.id)
+        return places
+
     def guarantee_verdict(self, guarantee: Guarantee) -> EngineVerdict:
         """Return the verdict on one guarantee."""
         if any(self.violations(guarantee)):

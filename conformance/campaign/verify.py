@@ -116,6 +116,8 @@ def _judge_again(began: Began, events: list[Event], results: Results) -> Iterato
                 yield f"{OBSERVATIONS}/{judged.id}.json: missing, and the case is said to be {judged.outcome}"
             if seen is not None and seen.claims != began.description.claims:
                 yield f"{OBSERVATIONS}/{judged.id}.json: not what the engine claimed to be"
+            if seen is not None and (seen.place or "") != judged.place:
+                yield f"{OBSERVATIONS}/{judged.id}.json: it ran in another place than the journal says"
             if seen is not None:
                 waiting.append((judged, executor.submit(outcome, case, seen)))
         for judged, future in waiting:

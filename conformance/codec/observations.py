@@ -13,6 +13,9 @@ from conformance.observation import EngineInfo, Fired, Observation, Observations
 
 OBSERVATIONS_FORMAT = "conformance-observations/1"
 
+WHERE_KNOWN = ("message", "overlapped", "in_flight", "place")
+"""Fields that are absent where an adapter does not know them."""
+
 
 def read_observations(path: Path, case: Case) -> Observations:
     """Read an observations file and validate all of it; refuse one that is not of this case."""
@@ -29,7 +32,7 @@ def decode_observations(value: object) -> Observations:
     """Decode observations from JSON."""
     checked_json(value)
     check_format(value, OBSERVATIONS_FORMAT)
-    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "message", "log", "overlapped", "in_flight")
+    optional = ("engine", "epochs", "atomic", "snapshots", "fired", "end", "log", *WHERE_KNOWN)
     fields = fields_of(value, required=("format", "case", "observations"), optional=optional)
     del fields["format"]
     fields["case_digest"] = fields.pop("case")
@@ -77,7 +80,7 @@ def encode_observations(seen: Observations) -> dict[str, Any]:
         "fired": [given_fields(each) for each in seen.fired],
         "end": seen.end,
     }
-    for name in ("message", "overlapped", "in_flight"):
+    for name in WHERE_KNOWN:
         if (value := getattr(seen, name)) is not None:
             encoded[name] = value
     if seen.log:

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from conformance.case import FAILURES, PHASES, TARGETS
 from conformance.codec.cases import decode_case, encode_case
-from conformance.codec.observations import decode_observation, encode_observation
+from conformance.codec.observations import WHERE_KNOWN, decode_observation, encode_observation
 from conformance.codec.strict import fields_of, given_fields, identity, list_of, mapping
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, Malformed, UnknownEngine, inside, quote
@@ -56,6 +56,7 @@ class EndAnswer:
     log: tuple[Any, ...] = ()
     overlapped: int | None = None
     in_flight: int | None = None
+    place: str | None = None
 
 
 Answer: TypeAlias = ObservationAnswer | FiredAnswer | EndAnswer
@@ -179,7 +180,7 @@ def decode_answer(value: object) -> Answer:
     if "fired" in fields:
         found = Fired(fields.pop("fired"), 0, **fields_of(fields, required=(), optional=("evidence", "t")))
         return FiredAnswer(id_, found.failure, found.evidence, found.t)
-    given = fields_of(fields, required=("end",), optional=("message", "log", "overlapped", "in_flight"))
+    given = fields_of(fields, required=("end",), optional=("log", *WHERE_KNOWN))
     if given["end"] not in ENDS:
         raise Malformed(quote(given["end"]), "one of " + ", ".join(ENDS), path=("end",))
     with inside("log"):
@@ -196,13 +197,7 @@ def encode_answers(id_: int, seen: Observations) -> list[dict[str, Any]]:
             lines.append(_encode_fired(waiting.pop(0)))
         lines.append(encode_observation(observation))
     lines += [_encode_fired(fired) for fired in waiting]
-    end = {
-        "end": seen.end,
-        "message": seen.message,
-        "log": list(seen.log) or None,
-        "overlapped": seen.overlapped,
-        "in_flight": seen.in_flight,
-    }
+    end = {"end": seen.end, "log": list(seen.log) or None} | {name: getattr(seen, name) for name in WHERE_KNOWN}
     lines.append({name: value for name, value in end.items() if value is not None})
     return [{"id": id_, **line} for line in lines]
 

@@ -1,14 +1,14 @@
 """The plan of a campaign: which cases it runs."""
 
 import pickle
-from itertools import islice
+from itertools import islice, product
 
 import pytest
 from attrs import evolve
 
-from conformance.campaign.plan import PROFILES, Plan
+from conformance.campaign.plan import PROFILES, Plan, kills
 from conformance.campaign.shrink import smallest
-from conformance.case import Kill
+from conformance.case import PHASES, TARGETS, Kill
 from conformance.codec import digest
 from conformance.engine import Capabilities
 from conformance.generators import corpus
@@ -26,9 +26,18 @@ def test_the_corpus_comes_first_then_the_generated_cases():
 
 def test_the_quick_profile_kills_at_most_five_times():
     generated = [each.case for each in Plan() if each.number is not None]
-    assert sum(any(isinstance(f, Kill) for f in case.failures) for case in generated) == 5
+    assert sum(bool(kills(case)) for case in generated) == 5
     standard = Plan("standard", 100)
-    assert sum(any(isinstance(f, Kill) for f in each.case.failures) for each in standard) > 20
+    assert sum(bool(kills(each.case)) for each in standard) > 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("failures", [["crash", "kill"], ["crash", "kill:coordinator", "kill:worker:snapshot"]])
+def test_the_quick_profile_kills_every_target_in_every_phase(failures, seed):
+    can = Capabilities(failures=failures)
+    possible = {kill for kill in product(TARGETS, PHASES) if can.can_inject(Kill(kill[0], 1, kill[1]))}
+    planned = [each.case for each in Plan(seed=seed, capabilities=can) if not can.unsupported(each.case)]
+    assert {kill for case in planned for kill in kills(case)} == possible
 
 
 @pytest.mark.parametrize("failures", [["crash"], ["crash", "restart"], ["crash", "kill", "partition"]])

@@ -4,13 +4,21 @@ import pytest
 
 from conformance.adapters.flink.setup import set_up
 from conformance.errors import UnknownEngine
+from conformance.generators import corpus
 
 
-def test_the_default_is_exactly_once_with_given_epochs_in_a_mini_cluster():
+def test_the_default_is_exactly_once_with_given_epochs():
     made = set_up([])
-    assert (made.place, made.mode, made.backend, made.epochs) == ("embedded", "exactly-once", "hashmap", "given")
+    assert (made.mode, made.backend, made.epochs) == ("exactly-once", "hashmap", "given")
     assert made.snapshots == "aligned"
     assert made.conf("/somewhere")["execution.checkpointing.mode"] == "EXACTLY_ONCE"
+
+
+def test_kills_run_on_processes_and_everything_else_embedded():
+    crashing, killing = (corpus()[name] for name in ("paper-observed-execution", "snapshot-under-way"))
+    assert [set_up([]).place_of(case) for case in (crashing, killing)] == ["embedded", "processes"]
+    assert set_up(["embedded"]).places == set_up(["own-epochs"]).places == ("embedded",)
+    assert set_up(["processes"]).place_of(crashing) == "processes"
 
 
 @pytest.mark.parametrize("settings", [["nothing"], ["rocksdb", "hashmap"], ["unaligned", "at-least-once"]])
