@@ -2,13 +2,14 @@
 
 import os
 import sys
+import threading
 from collections import Counter
 from time import monotonic
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from conformance.campaign.events import Event, Examined, GaveUp, Judged, Shrunk
 from conformance.campaign.tally import Tally
@@ -47,18 +48,19 @@ def _plain(text: str) -> TextColumn:
 
 
 class Bars:
-    """A progress bar for each engine, with its throughput, the remaining time and the outcomes."""
+    """A progress bar for each engine, with the time so far, an estimate of the remaining time, and the outcomes."""
 
     def __init__(self) -> None:
         self._bars = Progress(
             _plain("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            _plain("{task.fields[pace]}"),
-            TimeRemainingColumn(),
+            TimeElapsedColumn(),
+            _plain("{task.fields[remaining]}"),
             _plain("{task.fields[counts]}"),
             console=Console(stderr=True),
         )
+        self._total = 0
         self._throughput = Throughput()
 
     def __enter__(self) -> Self:
@@ -71,43 +73,76 @@ class Bars:
         self._bars.stop()
 
     def begin(self, engine: str, total: int) -> None:
-        self._throughput = Throughput()
-        self._task = self._bars.add_task(printable(engine), total=total, pace="", counts="")
+        self._total, self._throughput = total, Throughput()
+        self._task = self._bars.add_task(printable(engine), total=total, remaining="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
-            self._bars.update(self._task, advance=1, pace=self._throughput.tick(), counts=counts_of(tally))
+            self._throughput.tick()
+            remaining = self._throughput.remaining(self._total - len(tally.judged))
+            self._bars.update(self._task, advance=1, remaining=remaining, counts=counts_of(tally))
         elif text := activity(event, tally):
-            self._bars.update(self._task, counts=printable(text))
+            self._bars.update(self._task, remaining="", counts=printable(text))
 
 
 class Lines:
-    """The same as plain lines, one every few seconds, for a log."""
+    """
+    The same as plain lines, for a log.
+
+    There is a line every few seconds, also while the campaign waits for an engine that runs many cases at once.
+    """
 
     def __init__(self) -> None:
-        self._due = monotonic() + INTERVAL
+        self._changing = threading.Lock()
+        self._ended = threading.Event()
+        self._repeating = threading.Thread(target=self._repeat, name="progress", daemon=True)
+        self._engine = self._doing = ""
+        self._total = 0
+        self._tally = Tally()
         self._throughput = Throughput()
+        self._due = monotonic()
 
     def __enter__(self) -> Self:
+        self._repeating.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Do nothing: there is nothing to end."""
+        self._ended.set()
+        self._repeating.join()
 
     def begin(self, engine: str, total: int) -> None:
-        self._engine, self._total, self._throughput = engine, total, Throughput()
-        self._print(f"{total} cases")
+        with self._changing:
+            self._engine, self._total, self._throughput = engine, total, Throughput()
+            self._tally, self._doing = Tally(), ""
+            self._print(f"{total} cases")
 
     def follow(self, event: Event, tally: Tally) -> None:
-        if isinstance(event, Judged):
-            pace = self._throughput.tick()
-            if monotonic() >= self._due:
-                remaining = self._throughput.remaining(self._total - len(tally.judged))
-                self._print(f"{len(tally.judged)} of {self._total} cases, {pace}, {remaining}; {counts_of(tally)}")
-        elif (text := activity(event, tally)) and (not isinstance(event, Examined) or monotonic() >= self._due):
-            self._print(text)
+        with self._changing:
+            self._tally = tally
+            if isinstance(event, Judged):
+                self._throughput.tick()
+            if text := activity(event, tally):
+                self._doing = text
+                if not isinstance(event, Examined):
+                    self._print(text)
+            elif not self._doing and monotonic() >= self._due:
+                self._print(self._status())
+
+    def _repeat(self) -> None:
+        while not self._ended.wait(INTERVAL / 20):
+            with self._changing:
+                if self._engine and monotonic() >= self._due:
+                    self._print(self._status())
+
+    def _status(self) -> str:
+        so_far = format_seconds(self._throughput.seconds)
+        if self._doing:
+            return f"{self._doing}; {so_far} so far"
+        done = len(self._tally.judged)
+        parts = [f"{done} of {self._total} cases in {so_far}", counts_of(self._tally)]
+        return "; ".join(filter(None, [*parts, self._throughput.remaining(self._total - done)]))
 
     def _print(self, text: str) -> None:
         self._due = monotonic() + INTERVAL
@@ -121,17 +156,30 @@ class Throughput:
         self._since = monotonic()
         self._done = 0
 
-    def tick(self) -> str:
-        """Count a case; return the number of cases per minute."""
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start."""
+        return monotonic() - self._since
+
+    def tick(self) -> None:
+        """Count a case."""
         self._done += 1
-        return f"{60 * self._done / max(monotonic() - self._since, 0.001):.0f}/min"
 
     def remaining(self, cases: int) -> str:
-        """Estimate the time for so many cases. The first are no measure: the engine starts, and many come at once."""
-        if self._done < FEW <= cases:
-            return "too early to say how long"
-        seconds = round(cases * (monotonic() - self._since) / max(self._done, 1))
-        return f"{seconds // 60}:{seconds % 60:02} left"
+        """
+        Estimate the time for so many cases, from the time for all cases so far; the empty string if it is too early.
+
+        The last few cases are no measure of the others: an engine that runs many at once ends with the slowest, and
+        answers many others together. Nor are the first.
+        """
+        if not cases or self._done < max(FEW, cases / 4):
+            return ""
+        return f"about {format_seconds(cases * self.seconds / self._done)} left"
+
+
+def format_seconds(seconds: float) -> str:
+    """Format a time as minutes and seconds."""
+    return f"{round(seconds) // 60}:{round(seconds) % 60:02}"
 
 
 def progress() -> Bars | Lines:
