@@ -3,22 +3,17 @@
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 
 from conformance.adapters.artifacts import discard
 from conformance.adapters.jvm import java_home
-from conformance.adapters.spark.driver_pool import CONCURRENT_QUERIES, run_groups
-from conformance.adapters.spark.driver_slots import DriverLauncher, DriverSlot
-from conformance.adapters.spark.query import Query
-from conformance.adapters.spark.query_supervisor import QuerySupervisor
-from conformance.adapters.spark.schedule import QueryGroup, group_requests
-from conformance.adapters.spark.setup import ONCE, TRANSFORM, parse_settings
+from conformance.adapters.spark.deployment import SparkDeployment
+from conformance.adapters.spark.schedule import group_requests
+from conformance.adapters.spark.setup import LOCAL_CLUSTER, TRANSFORM, parse_settings
 from conformance.case import Case
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, install_hint, require_version
@@ -40,9 +35,7 @@ class Spark:
     def __init__(self, settings: Sequence[str]) -> None:
         self._setup = parse_settings(settings)
         self._folder: Path | None = None
-        self._launcher: DriverLauncher | None = None
-        self._slots: list[DriverSlot] = []
-        self._query_numbers = count()
+        self._deployments: dict[str, SparkDeployment] = {}
 
     def start(self) -> Description:
         try:
@@ -55,15 +48,14 @@ class Spark:
             raise EngineUnavailable(f"spark's transform-with-state needs protobuf: {hint}")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._launcher = DriverLauncher(self._setup, self._folder, java_home("spark", self._folder))
-        self._slots = [DriverSlot(self._launcher, attempts) for attempts in (self._setup.attempts, ONCE)]
-        self._slots[0].driver()
+        self._java = java_home("spark", self._folder)
+        self._deployment(self._setup.masters[0]).warm_up()
         self._info = EngineInfo("spark", pyspark, self._setup.settings)
         return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH_SIZE)
 
     def _failures(self) -> list[str]:
         """Return the failures that can be injected. On a foreign cluster, only a task can kill its executor."""
-        phases = ["snapshot", "commit"] if self._setup.master == "local-cluster" else []
+        phases = ["snapshot", "commit"] if LOCAL_CLUSTER in self._setup.masters else []
         return [
             "crash",
             "restart",
@@ -71,36 +63,41 @@ class Spark:
             *(f"kill:worker:{phase}" for phase in ["processing", *phases]),
         ]
 
+    def _deployment(self, master: str) -> SparkDeployment:
+        """Return the drivers of a master; the first time, set them up."""
+        assert self._folder is not None  # noqa: S101 - the engine was started
+        if master not in self._deployments:
+            folder = self._folder / str(len(self._deployments))
+            self._deployments[master] = SparkDeployment(self._setup.on(master), folder, self._java)
+        return self._deployments[master]
+
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        groups = group_requests(requests, self._setup)
-        concurrent = min(len(groups), CONCURRENT_QUERIES * len(self._slots))
-        start_query = partial(self._start_query, concurrent=concurrent)
-        with closing(run_groups(self._slots, groups, start_query)) as queries:
+        with closing(self._observed(requests)) as queries:
             observed: dict[int, Observations] = {}
             for request in requests:
                 while request.id not in observed:
-                    observed |= self._observed(next(queries))
+                    observed |= next(queries)
                 yield observed.pop(request.id)
+
+    def _observed(self, requests: Sequence[RunRequest]) -> Generator[dict[int, Observations]]:
+        """Run requests, one master after the other; yield observations by the ids of their requests."""
+        for master in self._setup.masters:
+            chosen = [request for request in requests if self._setup.master_of(request.case) == master]
+            if not chosen:
+                continue
+            with closing(self._deployment(master).run(chosen)) as queries:
+                for query in queries:
+                    observations = query.observations(self._info, master if len(self._setup.masters) > 1 else None)
+                    discard(query.folder, query.group.requests)
+                    yield {request.id: seen for request, seen in zip(query.group.requests, observations, strict=True)}
 
     def shares(self, case: Case) -> bool:
         """Tell whether a case can share its query with others."""
-        return len(group_requests([RunRequest(case), RunRequest(case)], self._setup)) == 1
-
-    def _start_query(self, slot: DriverSlot, group: QueryGroup, *, concurrent: int) -> QuerySupervisor:
-        """Start a query. Its timeout grows with the number of cases and of concurrent queries, which slow it down."""
-        assert self._folder is not None  # noqa: S101 - the engine was started
-        query = Query(self._folder / str(next(self._query_numbers)), group, self._setup)
-        timeout = concurrent * group.requests[0].seconds * (1 + (len(group.requests) - 1) / 10)
-        return QuerySupervisor(query, slot, timeout)
-
-    def _observed(self, query: Query) -> dict[int, Observations]:
-        """Return the observations of a query's requests, by the requests' ids, and hand over or delete its folder."""
-        observations = query.observations(self._info)
-        discard(query.folder, query.group.requests)
-        return {request.id: seen for request, seen in zip(query.group.requests, observations, strict=True)}
+        setup = self._setup.on(self._setup.master_of(case))
+        return len(group_requests([RunRequest(case), RunRequest(case)], setup)) == 1
 
     def stop(self) -> None:
-        if self._launcher is not None:
-            self._launcher.end_all()
+        for deployment in self._deployments.values():
+            deployment.stop()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,6 +1,7 @@
 """Launching of drivers, and slots that replace a driver when it was killed."""
 
 import threading
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,7 +22,7 @@ JAVA_OPTIONS = (
 class DriverLauncher:
     """Launches the drivers of an engine, and ends them."""
 
-    def __init__(self, setup: SparkSetup, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, setup: SparkSetup, folder: Path, environment: Mapping[str, str]) -> None:
         self._setup = setup
         self._folder = folder
         self._environment = environment
@@ -40,7 +41,8 @@ class DriverLauncher:
             "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={tmp} {JAVA_OPTIONS}",
             "spark.sql.warehouse.dir": str(self._folder / "warehouse"),
         }
-        environment = self._environment | {
+        environment = {
+            **self._environment,
             "PYTHONPATH": python_path(),
             "SPARK_HOME": str(self._home),
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_on_this_machine else {}),

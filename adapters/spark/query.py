@@ -214,8 +214,8 @@ class Query:
         for history in self._histories:
             history.observe(epochs, evidence, t, last=last)
 
-    def observations(self, info: EngineInfo) -> list[Observations]:
-        """Return what was observed of each case."""
+    def observations(self, info: EngineInfo, place: str | None = None) -> list[Observations]:
+        """Return what was observed of each case, which ran in this place."""
         end: End = "completed" if self.is_done else "error" if self.message else "stalled"
         return [
             Observations(
@@ -225,6 +225,7 @@ class Query:
                 fired=tuple(history.fired),
                 end=end,
                 message=self.message if end == "error" else None,
+                place=place,
             )
             for history in self._histories
         ]

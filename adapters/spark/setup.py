@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from conformance.case import Case, Kill
 from conformance.errors import UnknownEngine, did_you_mean
 
 STARTUP = str(Path(__file__).parent / "startup")
@@ -22,6 +23,10 @@ RETRIED, ONCE = 1000, 1
 """How often Spark tries a task before the query fails."""
 
 FILE, FOREACH_BATCH, FOREACH_APPEND = "file", "foreach-batch", "foreach-append"
+LOCAL, LOCAL_CLUSTER = "local", "local-cluster"
+BY_CASE = "by case"
+"""The master of a Spark that runs each case on the fastest master on which its failures are possible."""
+
 APPLY, TRANSFORM = "applyInPandasWithState", "transformWithState"
 
 _STATE_PACKAGE = "org.apache.spark.sql.execution.streaming.state."
@@ -62,12 +67,26 @@ class SparkSetup:
     store: str = "hdfs"
     operator: str = APPLY
     attempts: int = RETRIED
-    master: str = "local"
+    master: str = BY_CASE
+
+    @property
+    def masters(self) -> tuple[str, ...]:
+        """The masters on which cases run."""
+        return (LOCAL, LOCAL_CLUSTER) if self.master == BY_CASE else (self.master,)
+
+    def master_of(self, case: Case) -> str:
+        """Return the master of a case: a local master has no executor process that could be killed."""
+        kills_worker = any(isinstance(each, Kill) and each.target == "worker" for each in case.failures)
+        return self.masters[-1 if kills_worker else 0]
+
+    def on(self, master: str) -> "SparkSetup":
+        """Return the same setup on one master."""
+        return evolve(self, master=master)
 
     @property
     def is_local(self) -> bool:
         """Whether tasks run within the driver, without executors."""
-        return self.master == "local"
+        return self.master == LOCAL
 
     @property
     def is_on_this_machine(self) -> bool:
@@ -78,7 +97,7 @@ class SparkSetup:
     def settings(self) -> dict[str, Any]:
         """The settings as a certificate shows them."""
         return {
-            "master": self.master,
+            "master": ", ".join(self.masters),
             "sink": self.sink,
             "state store": self.store,
             "operator": self.operator,
@@ -88,9 +107,7 @@ class SparkSetup:
 
     def master_for(self, attempts: int) -> str:
         """Return the master URL. A local master includes how often a task is tried."""
-        return {"local": f"local[2,{attempts}]", "local-cluster": "local-cluster[2,1,1024]"}.get(
-            self.master, self.master
-        )
+        return {LOCAL: f"local[2,{attempts}]", LOCAL_CLUSTER: "local-cluster[2,1,1024]"}.get(self.master, self.master)
 
     def conf(self, attempts: int) -> dict[str, str]:
         """Return the configuration of a session that tries a task so often."""
@@ -114,8 +131,8 @@ SETTINGS: dict[str, tuple[str, Any]] = {
     "rocksdb": ("store", "rocksdb"),
     "transform-with-state": ("operator", TRANSFORM),
     "one-attempt": ("attempts", ONCE),
-    "local": ("master", "local"),
-    "local-cluster": ("master", "local-cluster"),
+    "local": ("master", LOCAL),
+    "local-cluster": ("master", LOCAL_CLUSTER),
 }
 
 

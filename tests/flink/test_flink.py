@@ -23,8 +23,8 @@ pytestmark = pytest.mark.flink
 
 @contextmanager
 def running(*settings):
-    """Start Flink in a process of its own, because a process has one JVM that builds jobs."""
-    engine = SubprocessEngine(":".join(["flink", *filter(None, [",".join(settings)])]))
+    """Start embedded Flink in a process of its own, because a process has one JVM that builds jobs."""
+    engine = SubprocessEngine(f"flink:{','.join(['embedded', *settings])}")
     try:
         yield engine, engine.start()
     finally:

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 
 from conformance.adapters import orphans
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.adapters.supervisor import OWNER, identity
 from conformance.case import PHASES, Crash, Kill, Partition
 from conformance.engine import RunRequest
@@ -48,6 +49,20 @@ def test_four_nodes_listen_on_loopback_only(flink):
     listening = [each.laddr.ip for node in nodes for each in node.net_connections("inet") if each.status == "LISTEN"]
     assert listening
     assert {address.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
+
+
+def test_each_case_runs_in_the_place_that_its_failures_need():
+    engine = SubprocessEngine("flink")
+    given_cases = [killing("worker", "commit"), evolve(CASE, failures=(Crash("first", 2, 1),)), CASE]
+    try:
+        assert not any(map(engine.start().capabilities.unsupported, given_cases))
+        seen = list(engine.run([RunRequest(case, seconds=300) for case in given_cases]))
+    finally:
+        engine.stop()
+    assert [each.place for each in seen] == ["processes", "embedded", "embedded"]
+    for case, each in zip(given_cases, seen, strict=True):
+        assert len(each.fired) == len(case.failures)
+        assert isinstance(judge(case, each, Budget(steps=150_000)), Conforms)
 
 
 def test_cases_without_kills_conform(flink):

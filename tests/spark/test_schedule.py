@@ -12,7 +12,7 @@ from conformance.engine import Capabilities, RunRequest
 from conformance.generators import cases, corpus
 
 CAN = Capabilities(failures=["crash", "restart", "kill:worker:processing", "kill:coordinator"], holds=False)
-SETUPS = st.sampled_from([parse_settings([]), parse_settings(["one-attempt"]), parse_settings(["local-cluster"])])
+SETUPS = st.sampled_from([["local"], ["local", "one-attempt"], ["local-cluster"]]).map(parse_settings)
 
 
 @given(st.lists(cases(capabilities=CAN), min_size=1, max_size=8), SETUPS)
@@ -49,21 +49,21 @@ def diamond(*failures):
 def test_a_downstream_or_repeated_crash_can_follow_a_retried_task():
     case = diamond()
     first, *_, last = [task.name for task in case.graph.in_order]
-    assert task_attempts(diamond(Crash(first, 1, 0), Crash(last, 1, 0)), parse_settings([])) == RETRIED
-    assert task_attempts(diamond(Crash(first, 1, 0), Crash(first, 1, 0)), parse_settings([])) == RETRIED
+    assert task_attempts(diamond(Crash(first, 1, 0), Crash(last, 1, 0)), parse_settings(["local"])) == RETRIED
+    assert task_attempts(diamond(Crash(first, 1, 0), Crash(first, 1, 0)), parse_settings(["local"])) == RETRIED
 
 
 def test_an_upstream_crash_needs_the_whole_epoch_to_be_repeated():
     case = diamond()
     first, *_, last = [task.name for task in case.graph.in_order]
-    assert task_attempts(diamond(Crash(last, 1, 0), Crash(first, 1, 0)), parse_settings([])) == ONCE
+    assert task_attempts(diamond(Crash(last, 1, 0), Crash(first, 1, 0)), parse_settings(["local"])) == ONCE
 
 
 def test_a_kill_in_recovery_needs_the_query_or_its_driver_to_end():
     last = diamond().graph.in_order[-1].name
     recovery = Kill("coordinator", 1, "recovery")
-    assert task_attempts(diamond(Crash(last, 1, 0), recovery), parse_settings([])) == ONCE
-    assert task_attempts(diamond(Kill("coordinator", 1, "snapshot"), recovery), parse_settings([])) == RETRIED
+    assert task_attempts(diamond(Crash(last, 1, 0), recovery), parse_settings(["local"])) == ONCE
+    assert task_attempts(diamond(Kill("coordinator", 1, "snapshot"), recovery), parse_settings(["local"])) == RETRIED
 
 
 def test_cases_with_the_same_driver_kill_share_a_query():
@@ -71,7 +71,7 @@ def test_cases_with_the_same_driver_kill_share_a_query():
     requests = [
         RunRequest(diamond(*failures)) for failures in ([commit], [snapshot], [Crash("one", 1, 0), commit], [commit])
     ]
-    found = group_requests(requests, parse_settings([]))
+    found = group_requests(requests, parse_settings(["local"]))
     assert [(len(group.requests), group.attempts) for group in found] == [(3, RETRIED), (1, None)]
 
 
@@ -79,16 +79,16 @@ def test_a_case_whose_task_kills_the_driver_shares_no_query():
     by_a_task = [RunRequest(diamond(Kill("coordinator", 1)), seed=seed) for seed in range(20)]
     by_a_task = [request for request in by_a_task if not external_kills(request, 1)]
     assert len(by_a_task) > 1
-    assert all(len(group.requests) == 1 for group in group_requests(by_a_task, parse_settings([])))
+    assert all(len(group.requests) == 1 for group in group_requests(by_a_task, parse_settings(["local"])))
 
 
 def test_a_restart_can_follow_a_retried_task():
     case = diamond()
     last = case.graph.in_order[-1].name
-    assert task_attempts(diamond(Crash(last, 1, 0), Restart(1)), parse_settings([])) == RETRIED
+    assert task_attempts(diamond(Crash(last, 1, 0), Restart(1)), parse_settings(["local"])) == RETRIED
 
 
 def test_a_worker_kill_kills_a_jvm_only_on_a_cluster():
     killed = RunRequest(diamond(Kill("worker", 1)))
-    assert [group.kills_jvm for group in group_requests([killed], parse_settings([]))] == [False]
+    assert [group.kills_jvm for group in group_requests([killed], parse_settings(["local"]))] == [False]
     assert [group.kills_jvm for group in group_requests([killed], parse_settings(["local-cluster"]))] == [True]

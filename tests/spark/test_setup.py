@@ -12,11 +12,21 @@ from conformance.adapters.spark.setup import (
     parse_settings,
 )
 from conformance.errors import UnknownEngine
+from conformance.generators import corpus
 from conformance.registry import engine
 
+WORKER_KILLED, COORDINATOR_KILLED = "keyed-state-partly-restored", "replay-committed-twice"
 
-def test_the_default_is_the_file_sink_on_a_local_master():
-    assert parse_settings([]) == SparkSetup("file", "hdfs", "applyInPandasWithState", RETRIED, "local")
+
+def test_the_default_is_the_file_sink():
+    assert parse_settings([]) == SparkSetup("file", "hdfs", "applyInPandasWithState", RETRIED)
+
+
+def test_executors_are_killed_on_a_local_cluster_and_everything_else_runs_on_a_local_master():
+    setup, (worker, coordinator) = parse_settings([]), (corpus()[name] for name in (WORKER_KILLED, COORDINATOR_KILLED))
+    assert [setup.master_of(case) for case in (worker, coordinator)] == ["local-cluster", "local"]
+    assert parse_settings(["local"]).master_of(worker) == "local"
+    assert parse_settings(["spark://127.0.0.1:7077"]).masters == ("spark://127.0.0.1:7077",)
 
 
 def test_settings_can_be_combined():
@@ -56,7 +66,7 @@ def test_a_driver_listens_on_loopback_unless_the_cluster_is_remote():
 
 
 def test_attempts_are_set_in_a_local_master_or_in_the_configuration():
-    assert parse_settings([]).master_for(ONCE) == "local[2,1]"
+    assert parse_settings(["local"]).master_for(ONCE) == "local[2,1]"
     cluster = parse_settings(["spark://127.0.0.1:7077"])
     assert cluster.master_for(ONCE) == "spark://127.0.0.1:7077"
     assert cluster.conf(ONCE)["spark.task.maxFailures"] == "1"

@@ -35,8 +35,8 @@ def running(*settings):
 
 @pytest.fixture(scope="module")
 def spark():
-    """A started engine, and its description."""
-    with running() as started:
+    """A started engine on a local master, and its description."""
+    with running("local") as started:
         yield started
 
 
@@ -119,7 +119,7 @@ def test_a_driver_is_killed_by_a_task_or_between_its_logs(spark):
 
 
 def test_an_appending_sink_is_found_within_20_cases():
-    with running("foreach-append") as (engine, description):
+    with running("foreach-append", "local") as (engine, description):
         drawn = collect(cases(capabilities=description.capabilities), number=20, seed=0)
         violations = []
         while drawn and not violations:
@@ -136,7 +136,7 @@ def test_an_appending_sink_is_found_within_20_cases():
 
 @pytest.mark.parametrize("settings", [("foreach-batch",), ("rocksdb",), ("transform-with-state",), ("one-attempt",)])
 def test_every_other_setting_conforms(settings):
-    with running(*settings) as (engine, description):
+    with running(*settings, "local") as (engine, description):
         mild = evolve(description.capabilities, failures=["crash"])
         drawn = collect(cases(capabilities=mild), number=8, seed=5)
         assert any(case.failures for case in drawn)
@@ -155,8 +155,19 @@ def test_a_local_cluster_recovers_from_killed_executors():
         assert "SIGKILL of executor" in found[1][2][0]
 
 
+def test_each_case_runs_on_the_master_that_its_failures_need():
+    with running() as (engine, description):
+        given_cases = [paper(Kill("worker", 2, "snapshot")), paper(Crash("first", 2, 0)), paper(Kill("worker", 2))]
+        assert not any(map(description.capabilities.unsupported, given_cases))
+        seen = list(engine.run([RunRequest(case, seconds=300) for case in given_cases]))
+        assert [each.place for each in seen] == ["local-cluster", "local", "local-cluster"]
+        for case, each in zip(given_cases, seen, strict=True):
+            assert isinstance(judge(case, each), Conforms)
+        assert "SIGKILL of the executor of first" in seen[2].fired[0].evidence
+
+
 def test_a_stopped_engine_leaves_no_files_and_no_processes():
-    with running() as (engine, _):
+    with running("local") as (engine, _):
         list(engine.run([RunRequest(paper(Kill("coordinator", 1, "commit")))]))
         folder = engine._folder  # noqa: SLF001
         assert folder.exists()
