@@ -39,6 +39,13 @@ def summarize(tally: Tally, folder: str) -> Iterator[str]:
     return map(printable, _list_lines(tally, folder))
 
 
+def summarize_line(tally: Tally) -> str:
+    """Summarize a campaign in one line: the verdict and what it means."""
+    engine = tally.began.engine if tally.began else "engine"
+    verdict, because = tally.verdict
+    return printable(" ".join(filter(None, [f"{engine}: {verdict}. {because}", meaning(tally)])))
+
+
 def _list_lines(tally: Tally, folder: str) -> Iterator[str]:
     verdict, because = tally.verdict
     engine = tally.began.engine if tally.began else "engine"

@@ -68,12 +68,15 @@ def best_start(
     Choose the violation to shrink.
 
     A generated case comes before one of the corpus, which is as small as its author could make it; one that fails every
-    time comes before one that does not; then the smallest of `cases` comes first, because it takes the fewest runs.
+    time comes before one that does not, and a stall that was repeated before one that was not tried; then the smallest
+    of `cases` comes first, because it takes the fewest runs.
     """
 
-    def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, tuple[int, int], int]:
+    def order(violation: tuple[Judged, Examined | None]) -> tuple[bool, bool, bool, tuple[int, int], int]:
         judged, examined = violation
-        return (not is_generated(judged.id), not _is_steady(examined), weight(cases[judged.index]), judged.index)
+        repeated = examined is not None and examined.stall is True
+        size = weight(cases[judged.index])
+        return (not is_generated(judged.id), not _is_steady(examined), not repeated, size, judged.index)
 
     return min(violations, key=order)
 

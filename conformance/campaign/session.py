@@ -69,9 +69,11 @@ class CampaignConfig:
         )
 
 
-def begin_all(config: CampaignConfig, folders: Mapping[str, Path], *, skip_unavailable: bool = False) -> dict[str, str]:
+def begin_all(
+    config: CampaignConfig, folders: Mapping[str, Path], announce: Callable[[str], None], *, skip_unavailable: bool
+) -> dict[str, str]:
     """
-    Begin campaigns of several engines, each in a folder in which it can be resumed.
+    Begin campaigns of several engines, each in a folder in which it can be resumed; announce the start of each engine.
 
     Their cases are generated for the capabilities that all of the engines have. Return the engines that were skipped,
     because they cannot run here, with the reason.
@@ -82,6 +84,7 @@ def begin_all(config: CampaignConfig, folders: Mapping[str, Path], *, skip_unava
         results.make()
     described, skipped = {}, {}
     for engine_name, engine in engines.items():
+        announce(engine_name)
         try:
             with running(engine) as description:
                 described[engine_name] = description

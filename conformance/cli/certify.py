@@ -9,11 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from conformance.campaign.artifacts import KEEP, Keep
-from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
 from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
@@ -39,19 +37,17 @@ from conformance.cli.executors import executors
 from conformance.cli.options import FILE, as_json, on
 from conformance.cli.progress import progress
 from conformance.cli.say import say
+from conformance.cli.side_by_side import compare_engines
 from conformance.cli.verdicts import worst
 from conformance.codec import write_text
 from conformance.errors import ConformanceError, Unreadable, Unwritable, printable
 from conformance.registry import standalone_names
 from conformance.reports.folder import ReportFailure, finish, try_write_report
-from conformance.reports.summary import summarize
+from conformance.reports.summary import summarize, summarize_line
 from conformance.settings import read_settings
 
 RESULTS = Path("build") / "conformance"
-COMPARISON = "comparison.json"
 REFERENCE = "reference"
-SHOWN = 5
-"""The number of disagreements that are printed; the folder has all of them."""
 
 EXIT: dict[EngineVerdict, int] = {"conforms": 0, "violates": 1, "inconclusive": 3, "unsupported": 3, "error": 4}
 
@@ -114,7 +110,7 @@ def _certify(
         if not as_json:
             demonstrate()
     existing = existing_ancestor(out or RESULTS)
-    top = _folder(names, out, resume=resume)
+    top = _folder(["engines"] if all_engines else names, out, resume=resume)
     if resume and not engines and (top / SEVERAL).is_file():
         names = list(engines_in(top))
     folders = _find_campaigns(top, engines) if resume else {}
@@ -141,14 +137,15 @@ def _show(
     """Write and print the results, the comparison of the engines and the report; return the exit code."""
     for name, tally in tallies.items():
         finish(folders[name])
-        if not as_json:
+        if not as_json and (len(folders) == 1 or tally.verdict[0] != "conforms"):
             say("\n".join(summarize(tally, str(folders[name]))))
         if (kept := folders[name] / KEPT).is_dir():
             say(f"files that {name} left: {kept}", err=True)
+    if not as_json and len(folders) > 1:
+        say("\n".join(summarize_line(tally) for tally in tallies.values()))
     if len(tallies) > 1:
-        _compare(top, {name: (tally, Results(folders[name])) for name, tally in tallies.items()}, as_json=as_json)
-        if not as_json:
-            say("\n".join(f"{name}: {tally.verdict[0]}. {tally.verdict[1]}" for name, tally in tallies.items()))
+        both = {name: (tally, Results(folders[name])) for name, tally in tallies.items()}
+        compare_engines(top, both, as_json=as_json)
     if tallies:
         errors = [*errors, *_write_report(top)]
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
@@ -289,7 +286,7 @@ def _begin(
     except OSError as error:
         raise Unwritable(str(top), error.strerror or str(error), "Give another folder.") from None
     try:
-        skipped = begin_all(config, folders, skip_unavailable=skip_unavailable)
+        skipped = begin_all(config, folders, _say_starting, skip_unavailable=skip_unavailable)
     except BaseException:
         if not any(Results(folder).begun for folder in folders.values()):
             (top / SEVERAL).unlink(missing_ok=True)
@@ -300,6 +297,11 @@ def _begin(
     if skipped:
         write_text(top / SEVERAL, json.dumps({"engines": list(folders)}) + "\n")
     return folders, {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
+
+
+def _say_starting(name: str) -> None:
+    """Say that an engine is being started, which can take several seconds."""
+    say(f"{name}: starting", err=True)
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
@@ -313,6 +315,7 @@ def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> 
     with progress() as display:
         for name, campaign in campaigns.items():
             tally = Tally()
+            _say_starting(name)
             try:
                 for event in campaign:
                     tally.add(event)
@@ -329,32 +332,6 @@ def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> 
                 say(printable(f"{name}: {type(error).__name__}: {error}"), err=True)
                 errors.append(error.exit_code)
     return tallies, errors
-
-
-def _compare(top: Path, engines: dict[str, tuple[Tally, Results]], *, as_json: bool) -> None:
-    found = list(disagreements(engines))
-    encoded = [attrs.asdict(each) for each in found]
-    write_text(top / COMPARISON, json.dumps({"engines": list(engines), "disagreements": encoded}, indent=2) + "\n")
-    if as_json:
-        for disagreement in encoded:
-            click.echo(json.dumps({"event": "disagreement", **disagreement}))
-        return
-    differing = [each for each in found if each.comparison == "differing"]
-    say(
-        f"side by side: {len(found) - len(differing)} cases differ without a violation, {len(differing)} because an "
-        f"engine is wrong; all of them: {top / COMPARISON}"
-    )
-    for each in differing[:SHOWN]:
-        say("\n".join(_side_by_side(each)))
-
-
-def _side_by_side(found: Disagreement) -> list[str]:
-    width = max(map(len, found.shown))
-    lines = [f"  {found.case}, epoch {found.epoch} of `{found.stream}`:"]
-    for name, events in found.shown.items():
-        seen = "not shown" if events is None else ", ".join(map(str, events)) or "nothing"
-        lines.append(f"    {name:{width}}  {found.outcomes[name]:12}  {seen}")
-    return lines
 
 
 def _describe_interruption(top: Path, folders: Mapping[str, Path]) -> str:

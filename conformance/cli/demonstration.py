@@ -19,9 +19,9 @@ CASE = Case(
 
 
 def demonstrate() -> None:
-    """Run the case on the mutant, and print the verdict, on stderr as everything that is no result."""
+    """Run the case on the mutant, and print the verdict."""
     (seen,) = Mutant([MUTANT]).run([RunRequest(CASE)])
     say(f"First, an engine that is broken on purpose, mutant:{MUTANT}: its sink keeps what it wrote before a failure.")
     say("The case: one order, 42; the worker is killed while its epoch is saved, recovers, and bills the order again.")
     show(judge(CASE, seen))
-    say("")
+    say("Now the engines that can run here, on the same cases for all of them.\n")

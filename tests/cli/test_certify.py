@@ -60,7 +60,7 @@ def test_the_reference_is_certified(certify, conformance):
 
 
 def test_a_broken_engine_is_convicted_with_a_counterexample(certify, conformance):
-    code, certificate, out, _ = certify("mutant:appended-on-replay", "--shrink-runs", 200)
+    code, certificate, out, _ = certify("mutant:appended-on-replay", "--shrink-runs", 200, "--seed", 1)
     assert code == 1
     assert certificate["guarantees"]["no duplicates"]["verdict"] == "violates"
     assert certificate["guarantees"]["no loss"]["verdict"] == "conforms"
@@ -77,30 +77,6 @@ def test_a_broken_engine_is_convicted_with_a_counterexample(certify, conformance
     (failed,) = suites.findall("testsuite[1]/testcase[@name='no duplicates']/failure")
     assert "Broken in" in failed.text
     assert json.loads(Path("results/badge.json").read_text())["color"] == "red"
-
-
-def test_several_engines_run_the_same_cases_and_are_compared(conformance):
-    code, out, _ = conformance("certify", "mutant:aliased", "mutant:plain", "--cases", 3, "--shrink-runs", 20)
-    assert code == 1
-    top = Path("build/conformance/latest")
-    assert sorted(path.name for path in top.iterdir()) == [
-        "comparison.json",
-        "engines.json",
-        "index.html",
-        "mutant-aliased",
-        "mutant-plain",
-        "reference",
-    ]
-    certificates = [json.loads(path.read_text()) for path in top.glob("*/certificate.json")]
-    assert len(certificates) == 3
-    assert len({json.dumps(each["cases"]["planned"]) for each in certificates}) == 1
-    found = json.loads((top / "comparison.json").read_text())["disagreements"]
-    assert {each["comparison"] for each in found} == {"compatible", "differing"}
-    for each in found:
-        wrong = each["outcomes"]["mutant:aliased"] == "violates"
-        assert each["comparison"] == ("differing" if wrong else "compatible")
-        assert each["outcomes"]["reference"] == each["outcomes"]["mutant:plain"] == "conforms"
-    assert "side by side:" in out
 
 
 @pytest.mark.parametrize(
@@ -194,10 +170,7 @@ def test_an_engine_that_cannot_start_is_exit_4_an_unknown_one_exit_2(conformance
     code, _, err = conformance("certify", "missing")
     assert code == 2
     assert "there is no engine 'missing'" in err
-    assert not Path("build").exists() or not list(Path("build").rglob("journal.jsonl"))
-    code, _, err = conformance("certify")
-    assert code == 2
-    assert "Name an engine" in err
+    assert not Path("build").exists()
 
 
 def test_a_folder_with_results_is_not_written_over(certify, certified):
