@@ -16,6 +16,7 @@ COMMANDS = {
     "java": "java Adapter.java",
     "javascript": "node adapter.js",
     "rust": "cargo run --quiet --release",
+    "go": "go run .",
 }
 """The command that runs the adapter of each language, in its folder."""
 
