@@ -63,7 +63,7 @@ def test_markdown_lines_have_at_most_120_characters():
 
 def test_no_riddle_words_outside_quotations():
     riddles = set()
-    for path in files(".py", ".md", ".html", ".js", ".java"):
+    for path in files(".py", ".md", ".html", ".js", ".java", ".rs", ".go"):
         text = path.read_text(encoding="utf-8")
         if RIDDLE.search(QUOTATION.sub("", text) if path.suffix == ".md" else text):
             riddles.add(name(path))

@@ -11,7 +11,13 @@ from conformance.cli.folders import make_new
 from conformance.cli.options import FILE
 from conformance.cli.say import say
 
-COMMANDS = {"python": "python3 adapter.py", "java": "java Adapter.java", "javascript": "node adapter.js"}
+COMMANDS = {
+    "python": "python3 adapter.py",
+    "java": "java Adapter.java",
+    "javascript": "node adapter.js",
+    "rust": "cargo run --quiet --release",
+    "go": "go run .",
+}
 """The command that runs the adapter of each language, in its folder."""
 
 
@@ -28,7 +34,7 @@ def kit(folder: Path, language: str) -> None:
     make_new(folder)
     with as_file(files("conformance.adapters") / "kit" / language) as template:
         for file in sorted(template.iterdir()):
-            if file.is_file():
+            if file.is_file():  # no `target` or `__pycache__` of a kit that was run in a checkout
                 copyfile(file, folder / file.name)
                 say(str(folder / file.name))
     engine = f"stdio:{COMMANDS[language]}"

@@ -1,6 +1,7 @@
 """The wheel in an environment of its own, run in a project whose packages are named like our folders."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,8 @@ pytestmark = pytest.mark.campaign
 
 CHECKOUT = Path(__file__).parents[2]
 OUR_FOLDERS = ("adapters", "generators", "reports", "tests")
+RUST_KIT = Path("adapters", "kit", "rust")
+NOT_COPIED = (".git", ".tox", ".venv", ".hypothesis", ".*_cache", "build", "dist", "__pycache__")
 
 
 @frozen
@@ -53,10 +56,13 @@ def installed(tmp_path_factory):
     The wheel, built from the checkout and installed without its dependencies, which would take a minute to download.
 
     They are those of the running environment instead. Its site-packages come last in the path, so of its own copy of
-    the suite nothing is used.
+    the suite nothing is used. The checkout is copied, because it gets the build output of a kit.
     """
     folder = tmp_path_factory.mktemp("installed")
-    pip("wheel", "--no-deps", "--wheel-dir", folder / "wheels", CHECKOUT)
+    shutil.copytree(CHECKOUT, folder / "checkout", symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    (folder / "checkout" / RUST_KIT / "target").mkdir(exist_ok=True)
+    (folder / "checkout" / RUST_KIT / "target" / "adapter").touch()
+    pip("wheel", "--no-deps", "--wheel-dir", folder / "wheels", folder / "checkout")
     (wheel,) = (folder / "wheels").iterdir()
     venv.create(folder / "venv", symlinks=True)
     python = folder / "venv" / "bin" / "python"
@@ -82,6 +88,12 @@ def project(tmp_path):
 def test_the_wheel_brings_one_import_name(installed):
     assert {name for name in installed.added if not name.endswith(".dist-info")} == {"conformance"}
     assert len(installed.added) == 2
+
+
+def test_the_wheel_has_the_kits_without_their_build_output(installed):
+    (kit,) = installed.folder.glob(f"lib/python*/site-packages/conformance/{RUST_KIT}")
+    assert (kit / "Cargo.toml").is_file()
+    assert not (kit / "target").exists()
 
 
 def test_it_is_the_installed_package_that_runs(installed, project):

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from contextlib import chdir
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 
 from conformance.adapters.stdio import Stdio
 from conformance.case import LONGEST_TEXT, Case, Crash, Graph, Restart, Task
+from conformance.cli import main
 from conformance.cli.kit import COMMANDS
+from conformance.codec.protocol import START
 from conformance.engine import RunRequest
 from conformance.judge import Conforms, judge
 from conformance.programs import (
@@ -46,8 +50,7 @@ LANGUAGES = [language(name) for name in COMMANDS]
 def test_a_kit_is_written_into_an_empty_folder_only(conformance, name):
     code, out, _ = conformance("kit", "here", "--language", name)
     assert code == 0
-    written = {path.name for path in Path("here").iterdir()}
-    assert {"README.md", COMMANDS[name].split()[1]} <= written
+    assert {"readme", "adapter"} <= {path.stem.lower() for path in Path("here").iterdir()}
     assert f"conformance smoke 'stdio:{COMMANDS[name]}'" in out
     assert f"conformance certify 'stdio:{COMMANDS[name]}'" in Path("here/README.md").read_text()
     before = {path: path.read_text() for path in Path("here").iterdir()}
@@ -60,28 +63,56 @@ def test_a_kit_is_written_into_an_empty_folder_only(conformance, name):
 def test_an_unknown_language_is_exit_2(conformance):
     code, _, err = conformance("kit", "here", "--language", "cobol")
     assert code == 2
-    assert "'python', 'java', 'javascript'" in err
+    assert ", ".join(map(repr, COMMANDS)) in err
     assert not Path("here").exists()
 
 
+def test_build_output_in_a_checkout_is_not_copied(conformance, monkeypatch, tmp_path):
+    template = tmp_path / "adapters" / "kit" / "rust"
+    (template / "target" / "release").mkdir(parents=True)
+    (template / "adapter.rs").touch()
+    monkeypatch.setattr("conformance.cli.kit.files", lambda _: tmp_path / "adapters")
+    assert conformance("kit", "here", "--language", "rust")[0] == 0
+    assert [path.name for path in Path("here").rglob("*")] == ["adapter.rs"]
+
+
 @pytest.fixture(scope="module")
-def kits(tmp_path_factory):
-    """Starts the adapter of a language, once."""
-    started = {}
+def start_kit(tmp_path_factory):
+    """Starts the adapter of a language; its kit is written, and built, once."""
 
-    def kit(name):
-        if name not in started:
-            folder = tmp_path_factory.mktemp(name)
-            source = Path(__file__).parents[2] / "adapters" / "kit" / name
-            shutil.copytree(source, folder, dirs_exist_ok=True)
-            command, file = COMMANDS[name].split()
-            started[name] = Stdio([], command=[command, str(folder / file)])
-            started[name].start()
-        return started[name]
+    @cache
+    def write(name):
+        folder = tmp_path_factory.mktemp(name)
+        with pytest.raises(SystemExit):
+            main(["kit", str(folder), "--language", name])
+        return folder
 
-    yield kit
-    for engine in started.values():
+    started = []
+
+    def start(name, greeting=START):
+        engine = Stdio([COMMANDS[name]])
+        started.append(engine)
+        with chdir(write(name)):
+            engine.start(greeting)
+        return engine
+
+    yield start
+    for engine in started:
         engine.stop()
+
+
+@pytest.fixture(scope="module")
+def kits(start_kit):
+    """Starts the adapter of a language, once."""
+    return cache(start_kit)
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_kit_ignores_fields_that_it_does_not_know(start_kit, name):
+    anything = {"is": [None, True, False, -1, 2.5, 1e300, "", '\\ " / \b\f\n\r\t\0 ä \u2028 \U0001f600', [], {}]}
+    engine = start_kit(name, {**START, "new": anything, "": anything})
+    (seen,) = engine.run([RunRequest(Case(Graph(("in",), (Task("task", ("in",), "out", Sum()),)), {"in": ((1, 2),)}))])
+    assert seen.observations[-1].streams["out"] == ((1, 3),)
 
 
 large = st.integers(1, LARGEST) | st.integers(1, 5)
