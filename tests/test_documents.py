@@ -13,6 +13,7 @@ import pytest
 from conformance.adapters.mutants import MUTANTS, ODD
 from conformance.cli import cli, main
 from conformance.codec import decode_case, read_case
+from conformance.errors import install_hint
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -23,6 +24,10 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", re.MULTILINE)
 COMMAND = re.compile(r"(?:^\$ |`)(?:\S*/)?conformance ((?:[a-z]+[a-z-]*)(?: [^`\n]*)?)", re.MULTILINE)
 SESSION = re.compile(r"^\$ conformance ((?:run|model) .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+TEXTS = {".py", ".md", ".yml", ".toml", ".ini", ".sh", ".java", ".js", ".html", ""}
+SUITE = "dataflow-conformance"
+BY_NAME = re.compile(rf"{SUITE}\[|\bpip3? install\b[^\n`]*(?<![\w./-]){SUITE}\b")
+"""The suite as a package index would know it: with an extra, or after `pip install` and not as a path."""
 SHORTENED = "…"
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -136,6 +141,35 @@ def test_cases_in_examples_are_accepted(page):
 def test_the_case_of_the_readme_is_the_one_it_links_to():
     (code,) = blocks(ROOT / "README.md", "json")
     assert decode_case(json.loads(code)) == read_case(ROOT / "examples" / "billed-twice.json")
+
+
+def test_the_suite_is_installed_from_a_checkout_as_no_package_index_has_it():
+    folders = (*SOURCES, "docs", "examples", "tools", ".github", ".ci")
+    files = [*ROOT.glob("[!.]*"), *(file for folder in folders for file in (ROOT / folder).rglob("*"))]
+    by_name = {
+        file.relative_to(ROOT).as_posix()
+        for file in files
+        if file.is_file() and file.suffix in TEXTS and BY_NAME.search(text_of(file))
+    }
+    assert by_name == {"pyproject.toml"}, "where an extra refers to another extra"
+
+
+@pytest.mark.parametrize(
+    ("line", "by_name"),
+    [
+        (f"pip install '{SUITE}[flink]'", True),
+        (f".venv/bin/pip install -q {SUITE}", True),
+        (f"pip install ./{SUITE}", False),
+        (install_hint("flink"), False),
+    ],
+)
+def test_an_installation_by_name_is_told_from_one_by_path(line, by_name):
+    assert bool(BY_NAME.search(line)) == by_name
+
+
+def test_the_hints_in_get_started_are_real():
+    shown = text_of(ROOT / "docs" / "get-started.md")
+    assert [extra for extra in ("bytewax", "flink") if install_hint(extra) not in shown] == []
 
 
 def sessions():

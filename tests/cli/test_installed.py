@@ -1,10 +1,15 @@
-"""The wheel in an environment of its own, run in a project whose packages are named like our folders."""
+"""
+The wheel in an environment of its own, run in a project whose packages are named like our folders.
+
+`tox -e release` names an environment with the wheel to publish; otherwise a wheel is built from the checkout.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from pathlib import Path
 
@@ -16,7 +21,9 @@ from conformance import __version__
 pytestmark = pytest.mark.campaign
 
 CHECKOUT = Path(__file__).parents[2]
-OUR_FOLDERS = ("adapters", "generators", "reports", "tests")
+SUBPACKAGES = ("adapters", "generators", "reports")
+OUR_FOLDERS = (*SUBPACKAGES, "tests")
+INSTALLATION = "CONFORMANCE_INSTALLATION"
 RUST_KIT = Path("adapters", "kit", "rust")
 NOT_COPIED = (".git", ".tox", ".venv", ".hypothesis", ".*_cache", "build", "dist", "__pycache__")
 
@@ -26,8 +33,6 @@ class Installation:
     """A virtual environment with the wheel in it."""
 
     folder: Path
-    added: frozenset[str]
-    """The names in site-packages that the wheel brought."""
 
     def run(self, command, *arguments, within):
         """Run a command of the environment; give what it printed."""
@@ -44,6 +49,12 @@ class Installation:
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    def files(self):
+        """Give the files that the wheel brought, without the command and what Python compiled."""
+        code = "from importlib.metadata import files; print(*files('dataflow-conformance'), sep='\\n')"
+        found = self.run("python", "-c", code, within=self.folder).splitlines()
+        return {file for file in found if not file.startswith("../") and "__pycache__" not in file}
+
 
 def pip(*arguments):
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)]
@@ -58,6 +69,8 @@ def installed(tmp_path_factory):
     They are those of the running environment instead. Its site-packages come last in the path, so of its own copy of
     the suite nothing is used. The checkout is copied, because it gets the build output of a kit.
     """
+    if given := os.environ.get(INSTALLATION):
+        return Installation(Path(given))
     folder = tmp_path_factory.mktemp("installed")
     shutil.copytree(CHECKOUT, folder / "checkout", symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
     (folder / "checkout" / RUST_KIT / "target").mkdir(exist_ok=True)
@@ -67,12 +80,10 @@ def installed(tmp_path_factory):
     venv.create(folder / "venv", symlinks=True)
     python = folder / "venv" / "bin" / "python"
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
-    before = {path.name for path in site.iterdir()}
     pip("--python", python, "install", "--no-deps", wheel)
-    added = frozenset(path.name for path in site.iterdir()) - before
     running = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (site / "dependencies.pth").write_text("\n".join(running) + "\n")
-    return Installation(folder / "venv", added)
+    return Installation(folder / "venv")
 
 
 @pytest.fixture
@@ -86,8 +97,27 @@ def project(tmp_path):
 
 
 def test_the_wheel_brings_one_import_name(installed):
-    assert {name for name in installed.added if not name.endswith(".dist-info")} == {"conformance"}
-    assert len(installed.added) == 2
+    names = {file.split("/")[0] for file in installed.files()}
+    assert names == {"conformance", f"dataflow_conformance-{__version__}.dist-info"}
+
+
+def test_the_wheel_has_every_file_of_our_packages(installed):
+    folders = {f"conformance/{name}": CHECKOUT / name for name in SUBPACKAGES}
+    folders["conformance"] = CHECKOUT / "conformance"
+    ours = {
+        f"{name}/{path.relative_to(folder).as_posix()}"
+        for name, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"__pycache__", "target"} & set(path.parts)
+    }
+    assert {file for file in installed.files() if file.startswith("conformance/")} == ours
+
+
+def test_every_engine_is_listed_from_an_empty_folder(installed, tmp_path):
+    engines = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["entry-points"]["conformance.engines"]
+    listed = installed.run("conformance", "engines", within=tmp_path)
+    assert set(engines) <= {line.split(":")[0].split()[0] for line in listed.splitlines() if line.strip()}
+    assert f"reference {__version__}: ready" in listed
 
 
 def test_the_wheel_has_the_kits_without_their_build_output(installed):
