@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+pytestmark = pytest.mark.campaign
+
 ROOT = Path(__file__).parents[1]
 ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / "docs" / "conformance.yml").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from conformance.adapters.bytewax.library import SINKS, BytewaxLibrary
 from conformance.adapters.embedded import EmbeddedEngine
-from conformance.errors import UnknownEngine
+from conformance.errors import UnknownEngine, did_you_mean
 
 TWO_WORKERS = "two-workers"
 
@@ -15,7 +15,9 @@ class BytewaxEngine(EmbeddedEngine):
     def __init__(self, settings: Sequence[str]) -> None:
         for setting in settings:
             if setting not in {*SINKS, TWO_WORKERS}:
-                raise UnknownEngine(f"bytewax has no setting {setting!r}; it has {', '.join([*SINKS, TWO_WORKERS])}")
+                known = [*SINKS, TWO_WORKERS]
+                hint = did_you_mean(setting, known)
+                raise UnknownEngine(f"bytewax has no setting {setting!r}; it has {', '.join(known)}{hint}")
         sinks = [setting for setting in settings if setting in SINKS]
         if len(sinks) > 1:
             raise UnknownEngine(f"bytewax has one sink: {' or '.join(sinks)}")

@@ -107,6 +107,7 @@ def kits(start_kit):
     return cache(start_kit)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_kit_ignores_fields_that_it_does_not_know(start_kit, name):
     anything = {"is": [None, True, False, -1, 2.5, 1e300, "", '\\ " / \b\f\n\r\t\0 ä \u2028 \U0001f600', [], {}]}
@@ -141,6 +142,7 @@ def folded(program, epochs):
     return tuple(out)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", LANGUAGES)
 @settings(suppress_health_check=[*HealthCheck], deadline=None)
 @given(data=st.data())

@@ -7,7 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-pytestmark = pytest.mark.usefixtures("somewhere")
+pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("somewhere")]
 
 
 def test_the_example_fits_on_a_screen_and_passes_smoke(conformance, monkeypatch):
@@ -18,7 +18,6 @@ def test_the_example_fits_on_a_screen_and_passes_smoke(conformance, monkeypatch)
     assert "failure crash of first in epoch 2, at border" in out
 
 
-@pytest.mark.campaign
 def test_the_example_is_certified(conformance, monkeypatch, tmp_path):
     monkeypatch.chdir(EXAMPLES)
     out = tmp_path / "results"

@@ -16,7 +16,7 @@ from conformance.observation import Fired
 from conformance.programs import PROGRAMS
 from tests import miniatures
 
-pytestmark = pytest.mark.usefixtures("somewhere")
+pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("somewhere")]
 
 CASE = Path(__file__).parents[2] / "examples" / "incremental-average.json"
 
