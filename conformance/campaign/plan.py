@@ -13,7 +13,7 @@ from typing import TypeAlias
 from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
-from conformance import __version__
+from conformance import __version__, interruption
 from conformance.branches import split
 from conformance.campaign.events import Began
 from conformance.case import Case, Kill
@@ -129,6 +129,7 @@ class Plan:
         limits_controls = any(most_kills is None or not name.startswith("kill") for name in self.capabilities.failures)
         chosen = controls = kills = 0
         for number, case in self.numbered.distinct():
+            interruption.check()
             is_control = not case.failures
             has_kill = any(isinstance(failure, Kill) for failure in case.failures)
             too_many_controls = limits_controls and is_control and controls * CONTROLS > chosen

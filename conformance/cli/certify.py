@@ -2,16 +2,15 @@
 
 import json
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 
+from conformance import interruption
 from conformance.campaign.artifacts import KEEP, Keep
 from conformance.campaign.differential import Disagreement, disagreements
 from conformance.campaign.events import Began, Event
@@ -114,25 +113,28 @@ def _certify(
         if not as_json:
             demonstrate()
     existing = existing_ancestor(out or RESULTS)
-    top = _folder(names, out, resume=resume)
-    if resume and not engines and (top / SEVERAL).is_file():
-        names = list(engines_in(top))
-    folders = _find_campaigns(top, engines) if resume else {}
-    try:
-        if not folders:
-            config = _make_config(settings, asked)
-            folders, campaigns = _begin(top, names, config, make_executor, keep, skip_unavailable=all_engines)
-        else:
-            _refuse_changes(folders, asked)
-            campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
-        with interrupted_once():
+    with interruption.deferred_interruption() as interrupted:
+        top = _folder(names, out, resume=resume)
+        if resume and not engines and (top / SEVERAL).is_file():
+            names = list(engines_in(top))
+        folders = _find_campaigns(top, engines) if resume else {}
+        try:
+            if not folders:
+                config = _make_config(settings, asked)
+                folders, campaigns = _begin(top, names, config, make_executor, keep, skip_unavailable=all_engines)
+            else:
+                _refuse_changes(folders, asked)
+                campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
             tallies, errors = _run(campaigns, top, as_json=as_json)
-    except KeyboardInterrupt:
-        say(_describe_interruption(top, folders), err=True)
-        raise
-    finally:
-        remove_unused(top, existing)
-    return _show(top, folders, tallies, errors, as_json=as_json)
+            return _show(top, folders, tallies, errors, as_json=as_json)
+        except BaseException as error:
+            # The signal may have broken something else first: a process that it has reached, too, or a library.
+            if not interrupted.is_requested and not isinstance(error, KeyboardInterrupt):
+                raise
+            say(_describe_interruption(top, folders), err=True)
+            raise KeyboardInterrupt from None
+        finally:
+            remove_unused(top, existing)
 
 
 def _show(
@@ -140,6 +142,7 @@ def _show(
 ) -> int:
     """Write and print the results, the comparison of the engines and the report; return the exit code."""
     for name, tally in tallies.items():
+        interruption.check()
         finish(folders[name])
         if not as_json:
             say("\n".join(summarize(tally, str(folders[name]))))
@@ -149,6 +152,7 @@ def _show(
         _compare(top, {name: (tally, Results(folders[name])) for name, tally in tallies.items()}, as_json=as_json)
         if not as_json:
             say("\n".join(f"{name}: {tally.verdict[0]}. {tally.verdict[1]}" for name, tally in tallies.items()))
+    interruption.check()
     if tallies:
         errors = [*errors, *_write_report(top)]
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
@@ -179,27 +183,6 @@ def _write_report(top: Path) -> list[int]:
         return [report.exit_code]
     say(f"report: {report}", err=True)
     return []
-
-
-@contextmanager
-def interrupted_once() -> Iterator[None]:
-    """
-    Raise KeyboardInterrupt on the first Ctrl-C or SIGTERM, and ignore all others.
-
-    Continuous integration cancels with SIGTERM. A second signal must not interrupt the cleanup.
-    """
-
-    def interrupt(_number: int, _frame: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    former_handlers = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in former_handlers.items():
-            signal.signal(number, handler)
 
 
 def _refuse_changes(folders: dict[str, Path], asked: dict[str, Any]) -> None:
