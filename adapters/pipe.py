@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from conformance import interruption
 from conformance.adapters import orphans, supervisor
 from conformance.adapters.transcript import Listener, TranscriptRecorder
 from conformance.codec import parse
@@ -118,7 +119,7 @@ class Pipe:
             selector.register(self._out, selectors.EVENT_READ)
             if self._unsent:
                 selector.register(self._in, selectors.EVENT_WRITE)
-            ready = {key.fileobj for key, _ in selector.select(max(0.0, until - monotonic()))}
+            ready = {key.fileobj for key, _ in _select(selector, until)}
         if self._in in ready:
             try:
                 del self._unsent[: os.write(self._in.fileno(), self._unsent[:CHUNK])]
@@ -217,6 +218,17 @@ class Pipe:
         # (A process that prints more, or does not exit, is killed when the lifeline closes.)
 
     _stderr_tail: str = ""
+
+
+def _select(selector: selectors.BaseSelector, until: float) -> list[tuple[selectors.SelectorKey, int]]:
+    """Wait until a file is ready, or the time is over."""
+    while True:
+        interruption.check()
+        seconds = max(0.0, until - monotonic())
+        if not interruption.is_deferred() or seconds < interruption.POLL_SECONDS:
+            return selector.select(seconds)
+        if ready := selector.select(interruption.POLL_SECONDS):
+            return ready
 
 
 def _new_log() -> Path:

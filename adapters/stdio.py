@@ -179,11 +179,11 @@ class Stdio:
                 run.ended = answer
 
     def stop(self) -> None:
-        if self._pipe is not None:
-            self._pipe.send(STOP)
-            self._pipe.end(in_order=True)
-            self.exit_code = self._pipe.exit_code
-            self._pipe = None
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.send(STOP)
+            pipe.end(in_order=True)
+            self.exit_code = pipe.exit_code
 
     exit_code: int | None = None
     """The exit code of the process that was stopped last; None if it had to be killed."""

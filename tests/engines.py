@@ -157,6 +157,15 @@ class Sleeping(Right):
         return seen
 
 
+class SlowToStart(Right):
+    """Starts for `SLEEP` seconds, and leaves a file that says it does."""
+
+    def start(self):
+        Path("slow").touch()
+        time.sleep(float(os.environ["SLEEP"]))
+        return super().start()
+
+
 class Turncoat(Right):
     """Claims atomic commits at its first start, and not any more at its second."""
 

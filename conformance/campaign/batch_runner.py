@@ -15,6 +15,7 @@ from conformance.campaign.judging import RunVerdict
 from conformance.campaign.plan import Planned
 from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, EngineUnavailable
+from conformance.interruption import next_item
 from conformance.observation import Observations
 
 
@@ -113,7 +114,7 @@ class BatchRunner:
 
     def next_result(self) -> RunResult:
         """Wait for the result of the next case. Raises what ended its batch."""
-        while not isinstance(result := self._batches[0].get(), PendingVerdict | EngineFailed):
+        while not isinstance(result := next_item(self._batches[0]), PendingVerdict | EngineFailed):
             if result.error is not None:
                 raise result.error
             self._batches.popleft()

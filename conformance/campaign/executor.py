@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from conformance.campaign.plan import Planned
 from conformance.campaign.results import Results
 from conformance.errors import EngineFailed
 from conformance.generators.collect import Numbered
+from conformance.interruption import blocked_signals
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -82,7 +82,9 @@ class LocalExecutor(Executor):
         return Numbered(strategy, seed=seed)
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        return self._pool.submit(function, *args, **kwargs)
+        # It may start a process. Ctrl-C is handled by this one.
+        with blocked_signals():
+            return self._pool.submit(function, *args, **kwargs)
 
     def submit_all(self, calls: Sequence[Callable[[], T]]) -> list[Future[T]]:
         return [self.submit(call) for call in calls]
@@ -97,8 +99,7 @@ class LocalExecutor(Executor):
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent process is gone, for any reason. Ctrl-C is handled by the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Exit when the parent process is gone, for any reason."""
     parent = multiprocessing.parent_process()
     assert parent is not None  # noqa: S101 - this runs in a child
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
-from conformance import __version__
+from conformance import __version__, interruption
 from conformance.branches import split
 from conformance.campaign.events import Began
 from conformance.case import PHASES, TARGETS, Case, Kill, Phase
@@ -131,6 +131,7 @@ class Plan:
         chosen = controls = 0
         sample = KillSample(most_kills, self.capabilities)
         for number, case in self.numbered.distinct():
+            interruption.check()
             is_control = not case.failures
             too_many_controls = limits_controls and is_control and controls * CONTROLS > chosen
             if too_many_controls or not sample.admits(case):

@@ -34,6 +34,7 @@ from conformance.campaign.shrink import EngineGone, FailureOracle
 from conformance.campaign.tally import Tally
 from conformance.codec import digest
 from conformance.errors import EngineFailed, EngineUnavailable, Unreadable
+from conformance.interruption import result_of
 
 AHEAD = 2
 """Batches that wait while one runs, so that the engine never waits for the campaign."""
@@ -126,7 +127,7 @@ class Campaign:
         return self._with_verdict(planned, judged, answer)
 
     def _with_verdict(self, planned: Planned, judged: Judged, run: PendingVerdict) -> Judged:
-        outcome, verdict = run.verdict.result()
+        outcome, verdict = result_of(run.verdict)
         self.results.save(planned.id, planned.case, run.seen)
         self.artifacts.settle(judged.digest, planned.id, failed=is_failure(outcome, run.seen))
         return evolve(

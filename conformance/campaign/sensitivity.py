@@ -22,6 +22,7 @@ from conformance.case import Case
 from conformance.engine import Capabilities, RunRequest
 from conformance.generators import cases as generated
 from conformance.generators import collect
+from conformance.interruption import result_of
 from conformance.judge import Budget, Inconclusive, Verdict, Violates, judge
 
 
@@ -154,6 +155,6 @@ class MutationScore:
         results = self._executor.submit_all([partial(kills, self._plan, self._can, mutant) for mutant in self._waiting])
         self._results |= dict(zip(self._waiting, results, strict=True))
         self._waiting = []
-        found = {mutant: future.result() for mutant, future in self._results.items()}
+        found = {mutant: result_of(future) for mutant, future in self._results.items()}
         survived = tuple(mutant for mutant, (_, killed) in found.items() if not killed)
         return Measured(max(cases for cases, _ in found.values()), len(MUTANTS) - len(survived), survived)

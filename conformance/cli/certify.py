@@ -2,15 +2,14 @@
 
 import json
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
+from conformance import interruption
 from conformance.campaign.artifacts import KEEP, Keep
 from conformance.campaign.events import Began, Event
 from conformance.campaign.executor import Executor
@@ -110,25 +109,28 @@ def _certify(
         if not as_json:
             demonstrate()
     existing = existing_ancestor(out or RESULTS)
-    top = _folder(["engines"] if all_engines else names, out, resume=resume)
-    if resume and not engines and (top / SEVERAL).is_file():
-        names = list(engines_in(top))
-    folders = _find_campaigns(top, engines) if resume else {}
-    try:
-        if not folders:
-            config = _make_config(settings, asked)
-            folders, campaigns = _begin(top, names, config, make_executor, keep, skip_unavailable=all_engines)
-        else:
-            _refuse_changes(folders, asked)
-            campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
-        with interrupted_once():
+    with interruption.deferred_interruption() as interrupted:
+        top = _folder(["engines"] if all_engines else names, out, resume=resume)
+        if resume and not engines and (top / SEVERAL).is_file():
+            names = list(engines_in(top))
+        folders = _find_campaigns(top, engines) if resume else {}
+        try:
+            if not folders:
+                config = _make_config(settings, asked)
+                folders, campaigns = _begin(top, names, config, make_executor, keep, skip_unavailable=all_engines)
+            else:
+                _refuse_changes(folders, asked)
+                campaigns = {name: resume_one(Results(folder), make_executor, keep) for name, folder in folders.items()}
             tallies, errors = _run(campaigns, top, as_json=as_json)
-    except KeyboardInterrupt:
-        say(_describe_interruption(top, folders), err=True)
-        raise
-    finally:
-        remove_unused(top, existing)
-    return _show(top, folders, tallies, errors, as_json=as_json)
+            return _show(top, folders, tallies, errors, as_json=as_json)
+        except BaseException as error:
+            # The signal may have broken something else first: a process that it has reached, too, or a library.
+            if not interrupted.is_requested and not isinstance(error, KeyboardInterrupt):
+                raise
+            say(_describe_interruption(top, folders), err=True)
+            raise KeyboardInterrupt from None
+        finally:
+            remove_unused(top, existing)
 
 
 def _show(
@@ -136,6 +138,7 @@ def _show(
 ) -> int:
     """Write and print the results, the comparison of the engines and the report; return the exit code."""
     for name, tally in tallies.items():
+        interruption.check()
         finish(folders[name])
         if not as_json and (len(folders) == 1 or tally.verdict[0] != "conforms"):
             say("\n".join(summarize(tally, str(folders[name]))))
@@ -146,6 +149,7 @@ def _show(
     if len(tallies) > 1:
         both = {name: (tally, Results(folders[name])) for name, tally in tallies.items()}
         compare_engines(top, both, as_json=as_json)
+    interruption.check()
     if tallies:
         errors = [*errors, *_write_report(top)]
     return worst([*errors, *(EXIT[tally.verdict[0]] for tally in tallies.values())])
@@ -176,27 +180,6 @@ def _write_report(top: Path) -> list[int]:
         return [report.exit_code]
     say(f"report: {report}", err=True)
     return []
-
-
-@contextmanager
-def interrupted_once() -> Iterator[None]:
-    """
-    Raise KeyboardInterrupt on the first Ctrl-C or SIGTERM, and ignore all others.
-
-    Continuous integration cancels with SIGTERM. A second signal must not interrupt the cleanup.
-    """
-
-    def interrupt(_number: int, _frame: object) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    former_handlers = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in former_handlers.items():
-            signal.signal(number, handler)
 
 
 def _refuse_changes(folders: dict[str, Path], asked: dict[str, Any]) -> None:
