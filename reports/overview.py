@@ -15,6 +15,7 @@ from conformance.campaign.tally import EngineVerdict
 from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.labels import format_count
 from conformance.reports.sanitize import sanitize
+from conformance.reports.summary import format_places
 
 NOT_RUN: tuple[EngineVerdict, str] = ("inconclusive", "Nothing has been run.")
 """The verdict on a campaign without a judged case."""
@@ -41,6 +42,7 @@ class EngineColumn:
     version: str
     settings: str
     claims: str
+    places: str
     cells: tuple[GuaranteeCell, ...]
     outcomes: tuple[tuple[Outcome, int], ...]
     folder: str
@@ -75,6 +77,7 @@ def _column(campaign: EngineCampaign, *, several: bool) -> EngineColumn:
         version=f"{info.name} {info.version}",
         settings=_format_settings(campaign),
         claims=_format_claims(campaign),
+        places=sanitize(format_places(tally), 300),
         cells=tuple(_cell(campaign, guarantee) for guarantee in GUARANTEES),
         outcomes=tuple((outcome, counts[outcome]) for outcome in get_args(Outcome)),
         folder=f"{campaign.slug}/" if several else "",

@@ -39,6 +39,11 @@ def summarize(tally: Tally, folder: str) -> Iterator[str]:
     return map(printable, _list_lines(tally, folder))
 
 
+def format_places(tally: Tally) -> str:
+    """Count the cases that ran in each place; the empty string for an engine that runs in one place only."""
+    return ", ".join(f"{place} {len(cases)}" for place, cases in tally.places.items())
+
+
 def summarize_line(tally: Tally) -> str:
     """Summarize a campaign in one line: the verdict and what it means."""
     engine = tally.began.engine if tally.began else "engine"
@@ -52,8 +57,8 @@ def _list_lines(tally: Tally, folder: str) -> Iterator[str]:
     yield f"{engine}: {verdict}. {because}"
     counts = tally.counts()
     yield "  " + ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-    if places := tally.places:
-        yield "  ran in: " + ", ".join(f"{place} {len(cases)}" for place, cases in places.items())
+    if places := format_places(tally):
+        yield f"  ran in: {places}"
     for guarantee in GUARANTEES:
         yield f"  {guarantee:18} {tally.guarantee_verdict(guarantee)}"
     if confidence := meaning(tally):

@@ -127,6 +127,14 @@ class Stuck(Right):
         return evolve(seen, observations=seen.observations[:1], end="stalled") if stuck else seen
 
 
+class Placed(Batched):
+    """Runs cases with kills in another place than the others, and in a batch after the others."""
+
+    def change(self, seen):
+        place = "processes" if any(failure.kind == "kill" for failure in self.request.case.failures) else "threads"
+        return evolve(seen, place=place)
+
+
 class Unarmed(Right):
     """Makes no failure happen, though it says it can."""
 

@@ -96,6 +96,25 @@ def test_inconclusive_cases_are_no_pass(certify, engine, verdict, count):
     assert certificate["cases"]["violates"] == 0
 
 
+def test_the_certificate_says_which_cases_ran_where(certify, conformance):
+    code, certificate, out, _ = certify("python:tests.engines:Placed")
+    assert code == 0
+    threads, processes = certificate["places"]["threads"], certificate["places"]["processes"]
+    assert f"ran in: threads {len(threads)}, processes {len(processes)}" in out
+    assert len(threads) + len(processes) == TOTAL
+    assert "keyed-state-partly-restored" in processes
+    events = [json.loads(line) for line in Path("results/journal.jsonl").read_text().splitlines()]
+    first_batch = [event["place"] for event in events if event["event"] == "judged" and event["index"] < 6]
+    assert first_batch == ["threads"] * 4 + ["processes"] * 2, "kills come last"
+    report = Path("results/index.html").read_text()
+    assert f"cases ran in: threads {len(threads)}, processes {len(processes)}" in report
+    file = Path("results/observations/keyed-state-partly-restored.json")
+    file.write_text(file.read_text().replace('"processes"', '"threads"'))
+    code, out, _ = conformance("verify", "results/certificate.json")
+    assert code == 1
+    assert f"{file.relative_to('results')}: it ran in another place than the journal says" in out
+
+
 def test_a_stall_that_repeats_with_a_long_deadline_convicts(certify):
     code, certificate, _, _ = certify("python:tests.engines:Stuck", "--shrink-runs", 200)
     assert code == 1

@@ -70,7 +70,8 @@ def write_hostile_campaign(folder, texts, values):
     journal = [
         began(engine=word, description=description, cases=0, suite=texts(), hypothesis=texts(), python=texts(),
               system=texts(), machine=texts(), date=texts()),
-        events.Judged(0, first.id, digest(case), "violates", texts(), findings=(finding, known), guarantee=texts()),
+        events.Judged(0, first.id, digest(case), "violates", texts(), findings=(finding, known), guarantee=texts(),
+                      place=texts()),
         events.Examined(0, events.FailureRate(1, 1), "violates", "conforms"),
         events.Shrunk("no duplicates", 0, texts(), "counterexamples/1.json", digest(case), events.FailureRate(1, 1),
                       sinks_only=False, before=size, after=size, runs=1, findings=(finding, known)),
