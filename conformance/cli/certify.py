@@ -283,8 +283,8 @@ def _begin(
 
 
 def _say_starting(name: str) -> None:
-    """Say that an engine is being started, which can take several seconds."""
-    say(f"{name}: starting", err=True)
+    """Say that an engine is being started, which can take several seconds, for what all engines have in common."""
+    say(f"{name}: starting, to ask what it can do", err=True)
 
 
 def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
@@ -298,12 +298,12 @@ def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> 
     with progress() as display:
         for name, campaign in campaigns.items():
             tally = Tally()
-            _say_starting(name)
+            display.start(name)
             try:
                 for event in campaign:
                     tally.add(event)
                     if isinstance(event, Began):
-                        display.begin(name, len(plan_of(event)))
+                        display.begin(len(plan_of(event)))
                         point_latest(top, within=RESULTS)
                     display.follow(event, tally)
                     if as_json:

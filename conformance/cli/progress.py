@@ -22,6 +22,11 @@ FEW = 10
 INTERVAL = 10.0
 """Seconds between two plain lines."""
 
+STEADY = 3
+"""The factor of the mean time for a case within which the next one has to end, so that there is an estimate."""
+
+STARTING = "starting"
+
 
 def activity(event: Event, tally: Tally) -> str:
     """Describe what the campaign does after its cases have run."""
@@ -72,9 +77,12 @@ class Bars:
     ) -> None:
         self._bars.stop()
 
-    def begin(self, engine: str, total: int) -> None:
+    def start(self, engine: str) -> None:
+        self._task = self._bars.add_task(printable(engine), total=None, remaining="", counts=STARTING)
+
+    def begin(self, total: int) -> None:
         self._total, self._throughput = total, Throughput()
-        self._task = self._bars.add_task(printable(engine), total=total, remaining="", counts="")
+        self._bars.reset(self._task, total=total, remaining="", counts="")
 
     def follow(self, event: Event, tally: Tally) -> None:
         if isinstance(event, Judged):
@@ -112,9 +120,14 @@ class Lines:
         self._ended.set()
         self._repeating.join()
 
-    def begin(self, engine: str, total: int) -> None:
+    def start(self, engine: str) -> None:
         with self._changing:
-            self._engine, self._total, self._throughput = engine, total, Throughput()
+            self._engine, self._doing, self._throughput = engine, STARTING, Throughput()
+            self._print(STARTING)
+
+    def begin(self, total: int) -> None:
+        with self._changing:
+            self._total, self._throughput = total, Throughput()
             self._tally, self._doing = Tally(), ""
             self._print(f"{total} cases")
 
@@ -153,7 +166,7 @@ class Throughput:
     """The throughput of cases since the start."""
 
     def __init__(self) -> None:
-        self._since = monotonic()
+        self._since = self._latest = monotonic()
         self._done = 0
 
     @property
@@ -163,16 +176,18 @@ class Throughput:
 
     def tick(self) -> None:
         """Count a case."""
+        self._latest = monotonic()
         self._done += 1
 
     def remaining(self, cases: int) -> str:
         """
-        Estimate the time for so many cases, from the time for all cases so far; the empty string if it is too early.
+        Estimate the time for so many cases from the time for all cases so far; the empty string if that is no measure.
 
-        The last few cases are no measure of the others: an engine that runs many at once ends with the slowest, and
-        answers many others together. Nor are the first.
+        It is none at the beginning, nor while an engine that runs many cases at once is busy with the slowest of them.
         """
         if not cases or self._done < max(FEW, cases / 4):
+            return ""
+        if monotonic() - self._latest > STEADY * self.seconds / self._done:
             return ""
         return f"about {format_seconds(cases * self.seconds / self._done)} left"
 

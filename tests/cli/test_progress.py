@@ -28,15 +28,28 @@ def ticked(times):
 def test_the_remaining_time_is_shown_after_a_quarter_of_the_cases(clock):
     rate = ticked(20)
     clock[0] = 60
-    assert rate.remaining(81) == ""
-    assert rate.remaining(80) == "about 4:00 left"
+    rate.tick()
+    assert rate.remaining(85) == ""
+    assert rate.remaining(84) == "about 4:00 left"
     assert rate.remaining(0) == ""
 
 
 def test_the_first_cases_are_no_measure(clock):
     rate = ticked(FEW - 1)
     clock[0] = 60
-    assert rate.remaining(1) == ""
+    rate.tick()
+    assert rate.remaining(4) == "about 0:24 left"
+    assert ticked(FEW - 1).remaining(4) == ""
+
+
+def test_a_silent_engine_gets_no_estimate(clock):
+    rate = ticked(50)
+    clock[0] = 50
+    rate.tick()
+    clock[0] += 2
+    assert rate.remaining(50) == "about 0:51 left"
+    clock[0] += 2
+    assert rate.remaining(50) == ""
 
 
 def test_slow_last_cases_do_not_multiply_the_remaining_time(clock):
@@ -51,7 +64,10 @@ def test_slow_last_cases_do_not_multiply_the_remaining_time(clock):
 def test_a_line_appears_while_an_engine_is_silent(monkeypatch, capsys):
     monkeypatch.setattr(progress, "INTERVAL", 0.05)
     with Lines() as lines:
-        lines.begin("slow", 100)
+        lines.start("slow")
+        while "slow: starting; 0:00 so far" not in capsys.readouterr().err:
+            time.sleep(0.01)
+        lines.begin(100)
         tally = Tally()
         tally.add(Judged(0, "one", "0" * 64, "conforms"))
         lines.follow(tally.judged[0], tally)
