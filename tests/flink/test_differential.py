@@ -16,9 +16,10 @@ pytestmark = pytest.mark.flink
 NUMBER = 10
 
 
+@pytest.mark.full
 def test_flink_and_spark_show_the_same_as_the_model():
     with ExitStack() as stack:
-        engines = [SubprocessEngine(word) for word in ("reference", "flink", "spark")]
+        engines = [SubprocessEngine(word) for word in ("reference", "flink:embedded", "spark:local")]
         for engine in engines:
             stack.callback(engine.stop)
         described = [engine.start() for engine in engines]

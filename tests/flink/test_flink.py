@@ -107,6 +107,7 @@ def test_at_least_once_duplicates_early_events_after_a_failure():
         assert verdict.guarantee == "at-least-once"
 
 
+@pytest.mark.full
 def test_at_least_once_violates_one_of_50_generated_cases():
     with running("at-least-once") as (engine, description):
         given_cases = [evolve(case, name=str(number)) for number, case in enumerate(drawn(description, 50, seed=0))]
@@ -128,6 +129,7 @@ def test_unaligned_checkpoints_conform_unless_claimed_as_aligned():
         assert any(isinstance(verdict, Violates) for verdict in verdicts)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", ["rocksdb", "own-epochs", "parallel"])
 def test_every_other_setting_conforms(setting):
     with running(setting) as (engine, description):
@@ -139,6 +141,7 @@ def test_every_other_setting_conforms(setting):
             assert isinstance(judge(request.case, seen, Budget(steps=150_000)), Conforms), request.case
 
 
+@pytest.mark.full
 def test_keys_move_between_subtasks_in_a_restart():
     case = split(evolve(corpus()["keyed-state-partly-restored"], failures=(Crash("keys", 2, 1), Restart(2))))
     with running("parallel") as (engine, description):
@@ -155,6 +158,7 @@ def test_two_epochs_are_in_flight_in_half_of_the_cases_with_several(flink):
     assert sum(map(bool, overlapped)) >= len(given_cases) / 2
 
 
+@pytest.mark.full
 def test_300_cases_with_failures_complete_and_leave_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -65,6 +65,7 @@ def test_each_case_runs_in_the_place_that_its_failures_need():
         assert isinstance(judge(case, each, Budget(steps=150_000)), Conforms)
 
 
+@pytest.mark.full
 def test_cases_without_kills_conform(flink):
     engine, _ = flink
     given = [case for case in corpus().values() if all(isinstance(each, Crash) for each in case.failures)][:6]
@@ -75,7 +76,7 @@ def test_cases_without_kills_conform(flink):
 
 
 @pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("standby", ["with a standby", "without a standby"])
+@pytest.mark.parametrize("standby", [pytest.param("with a standby", marks=pytest.mark.full), "without a standby"])
 def test_a_worker_is_killed_in_every_phase(flink, phase, standby):
     from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415 - it needs PyFlink
 
@@ -95,6 +96,7 @@ def test_the_coordinator_is_killed_in_every_phase(flink, phase):
     assert re.fullmatch(rf"SIGKILL of coordinator-\d+ \(process \d+\) when {EVIDENCE[phase]}", evidence), evidence
 
 
+@pytest.mark.full
 def test_a_case_has_several_kills(flink):
     engine, _ = flink
     failures = (
@@ -106,6 +108,7 @@ def test_a_case_has_several_kills(flink):
     observe(engine, evolve(CASE, failures=failures))
 
 
+@pytest.mark.full
 def test_generated_cases_with_kills_conform(flink):
     engine, description = flink
     drawn = collect(cases(capabilities=description.capabilities), number=60, seed=11)

@@ -90,7 +90,7 @@ def test_a_master_that_does_not_answer_is_unavailable(capsys, files):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)])
 def test_an_interrupted_check_leaves_no_process_and_no_file(tmp_path, number):
     from conformance.pipeline.writer import write  # noqa: PLC0415 - without the extra there is no pyarrow
 

@@ -36,7 +36,7 @@ def test_slices_have_every_item_once_and_in_order():
             assert max(map(len, parts), default=0) - min(map(len, parts), default=0) <= 1
 
 
-@pytest.mark.parametrize("engine", ["reference", "mutant:appended-on-replay"])
+@pytest.mark.parametrize("engine", ["reference", pytest.param("mutant:appended-on-replay", marks=pytest.mark.full)])
 def test_a_campaign_on_a_cluster_ends_in_the_same_certificate(tmp_path, make_executor, engine):
     local_folder, cluster_folder = tmp_path / "local", tmp_path / "cluster"
     local = list(certify(engine, CONFIG, local_folder))

@@ -77,6 +77,7 @@ def test_the_corpus_conforms_and_all_its_failures_happen(spark):
         assert isinstance(verdict, Conforms), (case.name, verdict)
 
 
+@pytest.mark.full
 def test_generated_cases_conform(spark):
     engine, description = spark
     mild = evolve(description.capabilities, failures=["crash", "restart", "kill:worker:processing"])
@@ -107,6 +108,7 @@ def test_a_kill_happens_in_its_phase(spark, failures, evidence):
         assert part in description
 
 
+@pytest.mark.full
 def test_a_driver_is_killed_by_a_task_or_between_its_logs(spark):
     engine, _ = spark
     # Not in the first epoch: Spark 4.1 does not start again after a driver died while it wrote its first offset
@@ -118,6 +120,7 @@ def test_a_driver_is_killed_by_a_task_or_between_its_logs(spark):
         assert "by first in epoch" in each or "the source log was written, and the offset log was not" in each
 
 
+@pytest.mark.full
 def test_an_appending_sink_is_found_within_20_cases():
     with running("foreach-append", "local") as (engine, description):
         drawn = collect(cases(capabilities=description.capabilities), number=20, seed=0)
@@ -134,6 +137,7 @@ def test_an_appending_sink_is_found_within_20_cases():
             assert "commit" in killed or "snapshot" in killed, (case, verdict)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("settings", [("foreach-batch",), ("rocksdb",), ("transform-with-state",), ("one-attempt",)])
 def test_every_other_setting_conforms(settings):
     with running(*settings, "local") as (engine, description):
@@ -144,6 +148,7 @@ def test_every_other_setting_conforms(settings):
             assert isinstance(verdict, Conforms), (case, verdict)
 
 
+@pytest.mark.full
 def test_a_local_cluster_recovers_from_killed_executors():
     with running("local-cluster") as (engine, description):
         killed = [paper(Kill("worker", 2)), paper(Kill("worker", 2, "snapshot")), paper(Kill("coordinator", 2))]
@@ -228,6 +233,7 @@ def wait_for(port):
     raise AssertionError("the master does not answer")
 
 
+@pytest.mark.full
 def test_an_existing_cluster_conforms(cluster):
     with running(cluster) as (engine, description):
         killed = paper(Kill("worker", 2), Kill("coordinator", 3))
