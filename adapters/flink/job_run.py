@@ -81,8 +81,13 @@ class JobRun:
         cases = [run.deployment for run in self.cases]
         built = len(self._committed.jobs)
         self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
-        digests = case_digests(run.request for run in self.cases)
-        LOGGER.info("job %s: submitted from %s, cases %s", self._checkpoints.job, savepoint or "the start", digests)
+        LOGGER.info(
+            "job %s: submitted from %s, in folder %s, with cases %s",
+            self._checkpoints.job,
+            savepoint or "the start",
+            self._committed.folder.name,
+            case_digests(run.request for run in self.cases),
+        )
 
     def cancel(self) -> None:
         """Cancel the job, and wait until it has ended."""

@@ -4,6 +4,7 @@ A Flink cluster of several nodes that can be killed: a JobManager (coordinator),
 Which nodes there are, and when they are ready for a job, is the same for processes and containers.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 from conformance.adapters.flink.rest import TERMINAL, RestClient, RestError
 from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 POLL_SECONDS = 0.02
 
@@ -99,6 +102,7 @@ class StandaloneCluster(ABC):
     def _start(self, role: str) -> ClusterNode:
         node = self.start_node(role, f"{role}-{next(self._numbers)}")
         self.nodes.append(node)
+        LOGGER.info("cluster: started %s", node.description)
         return node
 
     def stop_nodes(self) -> None:
@@ -134,6 +138,7 @@ class StandaloneCluster(ABC):
     def kill_worker(self, worker: ClusterNode) -> None:
         """Kill a worker (SIGKILL)."""
         worker.kill()
+        LOGGER.info("cluster: killed %s", worker.description)
         self.nodes.remove(worker)
         self.workers.remove(worker)
 
@@ -142,6 +147,7 @@ class StandaloneCluster(ABC):
     def kill_coordinator(self) -> None:
         """Kill the coordinator (SIGKILL), and start another one, which finds its jobs through ZooKeeper."""
         self.coordinator.kill()
+        LOGGER.info("cluster: killed %s", self.coordinator.description)
         self.nodes.remove(self.coordinator)
         self.coordinator = self._start(COORDINATOR)
 
@@ -185,7 +191,8 @@ class StandaloneCluster(ABC):
         workers = WORKERS + standbys
         try:
             self._prepare(workers)
-        except EngineFailed:
+        except EngineFailed as error:
+            LOGGER.info("cluster: started anew, because %s", error)
             self.stop_nodes()
             self.start()
             self._prepare(workers)

@@ -1,5 +1,6 @@
 """Launching of drivers, and slots that replace a driver when it was killed."""
 
+import logging
 import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -7,6 +8,8 @@ from pathlib import Path
 
 from conformance.adapters.spark.driver_process import DriverProcess
 from conformance.adapters.spark.setup import SparkSetup, python_path
+
+LOGGER = logging.getLogger("conformance.adapters.spark")
 
 JAVA_OPTIONS = (
     # A driver lives for about a minute, in which optimizing compilation does not pay: it takes two fifths of the time.
@@ -48,7 +51,9 @@ class DriverLauncher:
             **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_on_this_machine else {}),
         }
         with self._lock:
-            driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
+            master = self._setup.master_for(attempts)
+            driver = DriverProcess(master, conf, environment)
+            LOGGER.info("driver %d: launched on %s, attempts of a task: %d", driver.id, master, attempts)
             for dead in [each for each in self._drivers if each.is_dead]:
                 dead.close()
                 self._drivers.remove(dead)
