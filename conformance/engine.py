@@ -118,7 +118,7 @@ class RunRequest:
     seconds: float = 60.0
     seed: int = 0
     id: int = field(factory=count().__next__, eq=False, repr=False)
-    """Identifies the request in this process, among any others."""
+    """Identifies the request among those of one `run`; a copy made by `evolve` keeps it."""
 
     @streams.default
     def _all(self) -> frozenset[str]:

@@ -133,13 +133,13 @@ class Flink:
                     shared.append(job := embedded.submit(self._run_job, group))
                 else:
                     job = spread.submit(self._run_job, group, after=shared)
-                running |= dict.fromkeys(group.requests, job)
-            for number in range(len(requests)):
-                yield running[number].result()[number]
+                running |= dict.fromkeys((request.id for request in group.requests), job)
+            for request in requests:
+                yield running[request.id].result()[request.id]
 
     def _place_of(self, group: JobGroup) -> str:
         """Return the place of a group. Cases with kills are in groups of their own."""
-        return self._setup.place_of(next(iter(group.requests.values())).case)
+        return self._setup.place_of(group.requests[0].case)
 
     def _run_job(self, group: JobGroup, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
         """Run a job after others, and return the observations by the ids of the run requests."""
@@ -151,7 +151,7 @@ class Flink:
 
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._job_numbers))
-        requests = list(group.requests.values())
+        requests = group.requests
         cluster.prepare(sum(map(has_standby, requests)))
         job = JobRun(group, self._setup, self._client, cluster, folder)
         job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))

@@ -22,8 +22,6 @@ RESTORE_SECONDS = 0.3
 class CaseRun:
     """A case that runs, or has run."""
 
-    id: int
-    """The id of its run request."""
     request: RunRequest
     deployment: CaseDeployment
     progress: Progress

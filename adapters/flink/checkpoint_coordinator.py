@@ -210,8 +210,9 @@ class CheckpointCoordinator:
 
     def _let_sources_play_ahead(self, pending: PendingCheckpoint) -> None:
         """Let sources that the checkpoint has passed play the next epoch, while it is under way further down."""
-        already = [run.id for run, _ in pending.ahead]
-        runs = [run for run in self._cases if run.id not in already and self._cases.may_play_ahead(run, pending.epoch)]
+        already = {run.request.id for run, _ in pending.ahead}
+        others = [run for run in self._cases if run.request.id not in already]
+        runs = [run for run in others if self._cases.may_play_ahead(run, pending.epoch)]
         if not runs or (self._cases.fired > pending.fired and not self._cases.is_alone):
             return
         with suppress(RestError, OSError, KeyError):

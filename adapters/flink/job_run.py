@@ -52,8 +52,8 @@ class JobRun:
         self._rest = cluster.rest
         self.cases = CaseRuns(
             tuple(
-                _case_run(request_id, request, ControlChannel(str(folder), number), setup)
-                for number, (request_id, request) in enumerate(group.requests.items())
+                _case_run(request, ControlChannel(str(folder), number), setup)
+                for number, request in enumerate(group.requests)
             ),
             setup,
         )
@@ -167,7 +167,7 @@ class JobRun:
         for run in self.cases:
             complete = self._observer.is_complete(run)
             yield (
-                run.id,
+                run.request.id,
                 Observations(
                     digest(run.request.case),
                     tuple(run.observations),
@@ -185,8 +185,8 @@ class JobRun:
             )
 
 
-def _case_run(request_id: int, request: RunRequest, channel: ControlChannel, setup: FlinkSetup) -> CaseRun:
+def _case_run(request: RunRequest, channel: ControlChannel, setup: FlinkSetup) -> CaseRun:
     channel.prepare()
     channel.signal(PlayEpoch(1))
     deployment = deploy(channel, request, closed_gates(request), parallel=setup.is_parallel)
-    return CaseRun(request_id, request, deployment, Progress(channel), plays_ahead(request))
+    return CaseRun(request, deployment, Progress(channel), plays_ahead(request))

@@ -19,7 +19,7 @@ FAILED_AT = 100.0
 
 def case_run(tmp_path, number=0, *failures):
     channel, request = ControlChannel(str(tmp_path), number), RunRequest(evolve(CASE, failures=failures))
-    return CaseRun(number, request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
+    return CaseRun(request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ class PlayedJob:
         self.channel, request = ControlChannel(str(tmp_path), 0), RunRequest(CASE)
         self.channel.prepare()
         deployment = deploy(self.channel, request, {}, parallel=False)
-        self.run = CaseRun(7, request, deployment, Progress(self.channel), plays_ahead=True)
+        self.run = CaseRun(request, deployment, Progress(self.channel), plays_ahead=True)
         self.cases = CaseRuns((self.run,), FlinkSetup())
         self.checkpoints = PlayedCheckpoints(CommittedOutput(tmp_path, ["job"]))
         self.coordinator = checkpoint_coordinator.CheckpointCoordinator(self.cases, self.checkpoints, NoFaults())

@@ -59,7 +59,7 @@ def case_run(tmp_path, *failures):
     request = RunRequest(evolve(CASE, failures=failures))
     channel = ControlChannel(str(tmp_path), 0)
     channel.prepare()
-    return CaseRun(0, request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
+    return CaseRun(request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
 
 
 def injector(run, on=None):
