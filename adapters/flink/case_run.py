@@ -49,7 +49,11 @@ class CaseRun:
         return {name: self.progress.attempts[name] for name in names if name in self.progress.attempts}
 
     def record_failure(self, when: float, operators: Collection[str]) -> None:
-        """Record a failure. Waiting operators are released, because Flink cannot restore a region before they exit."""
+        """
+        Record when the case failed and which operators did.
+
+        The gate controller then releases waiting operators, because Flink cannot restore a region before they exit.
+        """
         self.failed_at, self.failed_operators = when, operators
 
     def is_to_be_restored(self, operator: str, since: float) -> bool:
