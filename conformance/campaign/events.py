@@ -187,8 +187,8 @@ class CampaignEnded:
     """The campaign ended: nothing is left to do."""
 
 
-Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
-EVENTS: dict[str, type[Event]] = {
+CampaignEvent: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
+EVENTS: dict[str, type[CampaignEvent]] = {
     "began": Began,
     "judged": Judged,
     "examined": Examined,

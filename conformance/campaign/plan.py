@@ -89,7 +89,7 @@ def _corpus() -> tuple[tuple[str, Case], ...]:
     return tuple(corpus().items())
 
 
-CaseSource: TypeAlias = Callable[..., Numbered[Case]]
+DrawCases: TypeAlias = Callable[..., Numbered[Case]]
 """Returns the values of a strategy under a `seed`, by number."""
 
 
@@ -101,7 +101,7 @@ class Plan:
     number: int = PROFILES["quick"].cases
     seed: int = 0
     capabilities: Capabilities = field(default=EVERYTHING)
-    draw: CaseSource = field(default=Numbered, eq=False, repr=False)
+    draw: DrawCases = field(default=Numbered, eq=False, repr=False)
 
     @cached_property
     def numbered(self) -> Numbered[Case]:
@@ -176,6 +176,6 @@ def versions() -> tuple[str, str]:
     return __version__, version("hypothesis")
 
 
-def plan_of(began: Began, draw: CaseSource = Numbered) -> Plan:
+def plan_of(began: Began, draw: DrawCases = Numbered) -> Plan:
     """Return the plan of a campaign."""
     return Plan(began.profile, began.cases, began.seed, began.capabilities, draw)

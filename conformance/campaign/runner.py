@@ -19,7 +19,7 @@ from conformance.campaign.events import (
     GUARANTEES,
     Began,
     CampaignEnded,
-    Event,
+    CampaignEvent,
     Examined,
     GaveUp,
     Judged,
@@ -66,7 +66,7 @@ class Campaign:
         """The engine, for single runs."""
         return Bench(self.engine, self.began.description, self.began.deadline, self.artifacts)
 
-    def run(self, tally: Tally) -> Iterator[Event]:
+    def run(self, tally: Tally) -> Iterator[CampaignEvent]:
         """Run the campaign from its tally on. The caller adds each event to the tally before it asks for the next."""
         plan = self.plan
         score = MutationScore(plan_of(self.began), self.began.description.capabilities, self.executor)
@@ -85,7 +85,7 @@ class Campaign:
             yield score.measured()
         yield CampaignEnded()
 
-    def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
+    def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[CampaignEvent]:
         at_once = self.began.description.batch
         length = at_once if at_once > 1 else self.executor.batch_size
         batches = _batches(plan, length, tally, kills_last=at_once > 1)

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.campaign.artifacts import Artifacts, Keep, open_artifacts
-from conformance.campaign.events import Began, CampaignEnded, Event, Examined, Judged, Shrunk
+from conformance.campaign.events import Began, CampaignEnded, CampaignEvent, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.plan import PROFILES, plan_of, versions
@@ -132,7 +132,7 @@ def certify(
     folder: Path,
     make_executor: Callable[[], Executor] = LocalExecutor,
     keep: Keep = "failed",
-) -> Iterator[Event]:
+) -> Iterator[CampaignEvent]:
     """Run a campaign on one engine, in a new folder."""
     results = Results(folder)
     with open_artifacts(results, keep) as artifacts:
@@ -145,7 +145,7 @@ def certify(
 
 def resume(
     results: Results, make_executor: Callable[[], Executor] = LocalExecutor, keep: Keep = "failed"
-) -> Iterator[Event]:
+) -> Iterator[CampaignEvent]:
     """
     Run the campaign in a folder to its end.
 
@@ -167,7 +167,7 @@ def resume(
             yield from _run(artifacts, engine, make_executor())
 
 
-def _run(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
+def _run(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[CampaignEvent]:
     """Yield the events of the journal, then those that follow, each after it was written."""
     results = artifacts.results
     try:
@@ -194,7 +194,7 @@ def _check_suite(began: Began) -> None:
         )
 
 
-def _check_events(began: Began, events: Sequence[Event], results: Results) -> None:
+def _check_events(began: Began, events: Sequence[CampaignEvent], results: Results) -> None:
     """Refuse a journal whose cases are not those of its plan."""
     planned = [each.id for each in plan_of(began)]
     for event in events:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.campaign.certificate import FORMAT, certificate, format_certificate
-from conformance.campaign.events import Began, Event, Judged, Outcome
+from conformance.campaign.events import Began, CampaignEvent, Judged, Outcome
 from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.judging import RunVerdict, outcome
@@ -66,7 +66,7 @@ def verify(path: Path) -> Iterator[str]:
         yield f"{path.name}: its layout was changed"
 
 
-def _unknown_files(events: list[Event], results: Results) -> Iterator[str]:
+def _unknown_files(events: list[CampaignEvent], results: Results) -> Iterator[str]:
     """Name the files in folders that the journal does not mention."""
     known = {
         f"{folder}/{each.id}.json" for each in Tally.of(events).judged.values() for folder in (CASES, OBSERVATIONS)
@@ -88,7 +88,7 @@ def _compare_files(said: dict[str, Any], results: Results) -> Iterator[str]:
             yield f"{file}: altered"
 
 
-def _compare_with_plan(began: Began, events: list[Event]) -> Iterator[str]:
+def _compare_with_plan(began: Began, events: list[CampaignEvent]) -> Iterator[str]:
     """Name the cases that are not those of the seed. Only the versions that drew them can draw them again."""
     if (began.suite, began.hypothesis) != versions():
         return
@@ -98,7 +98,7 @@ def _compare_with_plan(began: Began, events: list[Event]) -> Iterator[str]:
             yield f"{CASES}/{judged.id}.json: not what the seed gives for case {judged.index}"
 
 
-def _judge_again(began: Began, events: list[Event], results: Results) -> Iterator[str]:
+def _judge_again(began: Began, events: list[CampaignEvent], results: Results) -> Iterator[str]:
     """Name the cases that are not those that were run, or whose observations are judged differently."""
     executor = LocalExecutor()
     try:

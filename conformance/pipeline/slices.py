@@ -25,10 +25,10 @@ from conformance.registry import engine as engine_named
 RequestedCase: TypeAlias = tuple[int, Any, bool]
 """The index of a case in its campaign, the case as JSON, and whether only its sinks are observed."""
 
-Row: TypeAlias = dict[str, Any]
+SliceRow: TypeAlias = dict[str, Any]
 
 
-def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list[Row]:
+def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list[SliceRow]:
     """Run cases on an engine made of the model, and judge them. This function runs on the cluster."""
     engine = engine_named(name)
     description = engine.start()
@@ -43,7 +43,7 @@ def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list
         engine.stop()
 
 
-def _row(index: int, case: Case, seen: Observations) -> Row:
+def _row(index: int, case: Case, seen: Observations) -> SliceRow:
     counted_as, verdict = outcome(case, seen)
     return {
         "index": index,
@@ -59,14 +59,14 @@ def _text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def result_of(row: Row) -> PendingVerdict:
+def result_of(row: SliceRow) -> PendingVerdict:
     """Return the result of a run from its row."""
     verdict: Future[tuple[Outcome, RunVerdict]] = Future()
     verdict.set_result((row["outcome"], decode(RunVerdict, parse(row["ruling"]))))
     return PendingVerdict(decode_observations(parse(row["observations"])), verdict)
 
 
-def write_rows(folder: Path, first: int, rows: Sequence[Row]) -> None:
+def write_rows(folder: Path, first: int, rows: Sequence[SliceRow]) -> None:
     """Write the rows of a batch to a Parquet file, completely or not at all. `first` is the index of its first case."""
     import pyarrow as pa  # noqa: PLC0415 - it comes with the extra `spark`
     import pyarrow.parquet as pq  # noqa: PLC0415
