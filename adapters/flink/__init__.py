@@ -17,7 +17,7 @@ from conformance.adapters.flink import image
 from conformance.adapters.flink.schedule import JobGroup, groups
 from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
-from conformance.engine import Capabilities, Description, RunRequest
+from conformance.engine import Capabilities, Description, RunRequest, batch_seconds
 from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
 
@@ -154,7 +154,7 @@ class Flink:
         requests = group.requests
         cluster.prepare(sum(map(has_standby, requests)))
         job = JobRun(group, self._setup, self._client, cluster, folder)
-        job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
+        job.run_until(monotonic() + CONCURRENT_JOBS * batch_seconds(requests[0].seconds, len(requests)))
         several = len(self._setup.places) > 1
         observations = dict(job.observations(self._info, place if several else None))
         discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))

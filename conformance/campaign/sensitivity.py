@@ -59,7 +59,7 @@ def judge_mutant(machine: type[Machine], case: Case, seed: int) -> Verdict:
     if machine.epochs_by == "own":
         streams = case.graph.streams
     request = RunRequest(case, frozenset(streams), seed=seed)
-    return judge(case, machine(request).run(), Budget(steps=10**12, seconds=SECONDS))
+    return judge(case, machine(request).run(), Budget.of_seconds(SECONDS))
 
 
 @frozen

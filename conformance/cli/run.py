@@ -57,7 +57,7 @@ def run(
     for index, (engine_name, made) in enumerate(named):
         try:
             seen = observe(made, request)
-            verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds))
+            verdict = judge(read, seen, Budget.of_seconds(seconds))
             if seen.end == "error" and isinstance(verdict, Inconclusive):
                 raise EngineFailed(seen.message or "it ended in an error, and did not say which")
         except ConformanceError as error:

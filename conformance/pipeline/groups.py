@@ -93,7 +93,7 @@ class _Group:
             for number, stream in enumerate(subgraph.streams)
         }
         start = self._start(keys)
-        budget = Budget(steps=10**12, seconds=self.plan.seconds)
+        budget = Budget.of_seconds(self.plan.seconds)
         group = TaskGroup(
             list(subgraph.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start
         )
