@@ -174,8 +174,9 @@ class Results:
 
     def save_counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
         """Write a counterexample and the observations of its last failing run."""
-        write_case(self.folder / COUNTEREXAMPLES / f"{number}.json", case)
-        path = self.folder / COUNTEREXAMPLES / f"{number}-observations.json"
+        file = f"{COUNTEREXAMPLES}/{number}.json"
+        write_case(self.folder / file, case)
+        path = self.folder / observations_of(file)
         if seen is not None:
             _write_observations(path, seen)
         else:
