@@ -11,7 +11,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.campaign.artifacts import Artifacts, Keep, open_artifacts
+from conformance.campaign.artifacts import Artifacts, open_artifacts
 from conformance.campaign.events import Began, CampaignEnded, CampaignEvent, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
@@ -21,6 +21,7 @@ from conformance.campaign.runner import Campaign
 from conformance.campaign.tally import Tally
 from conformance.engine import Capabilities, Description
 from conformance.errors import EngineUnavailable, Malformed, Unreadable, Unwritable, quote
+from conformance.settings import Keep
 
 LONGEST = 86_400.0
 MOST = 10**9

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from conformance import interruption
-from conformance.campaign.artifacts import KEEP, Keep
 from conformance.campaign.events import Began, CampaignEvent
 from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
@@ -43,7 +42,7 @@ from conformance.errors import ConformanceError, Unreadable, Unwritable, printab
 from conformance.registry import standalone_names
 from conformance.reports.folder import ReportFailure, finish, try_write_report
 from conformance.reports.summary import summarize, summarize_line
-from conformance.settings import read_settings
+from conformance.settings import KEEP, Keep, read_settings
 
 RESULTS = Path("build") / "conformance"
 REFERENCE = "reference"

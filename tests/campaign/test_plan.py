@@ -12,6 +12,7 @@ from conformance.case import PHASES, TARGETS, Kill
 from conformance.codec import digest
 from conformance.engine import Capabilities
 from conformance.generators import corpus
+from conformance.settings import PROFILE_NAMES
 
 
 def test_the_corpus_comes_first_then_the_generated_cases():
@@ -21,7 +22,8 @@ def test_the_corpus_comes_first_then_the_generated_cases():
     assert ids[len(corpus()) :] == [f"generated-{n:05}" for n in range(1, 101)]
     assert [each.index for each in planned] == list(range(len(planned)))
     assert len(Plan()) == len(planned)
-    assert [profile.cases for profile in PROFILES.values()] == [100, 1_000, 10_000]
+    assert {name: PROFILES[name].cases for name in PROFILE_NAMES} == {"quick": 100, "standard": 1_000, "deep": 10_000}
+    assert len(PROFILES) == len(PROFILE_NAMES)
 
 
 def test_the_quick_profile_kills_at_most_five_times():
