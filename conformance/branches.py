@@ -12,14 +12,11 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from conformance.case import Case, Crash, Failure, Graph, Hold, Task
+from conformance.case import LONGEST_NAME, Case, Crash, Failure, Graph, Hold, Task
 from conformance.programs import Filter, KeyedSum, Sum
 
 MOST_KEYS = 8
 """A keyed sum of more keys than this stays what it is."""
-
-LONGEST = 32
-"""Characters of a name."""
 
 
 @frozen
@@ -88,10 +85,10 @@ def split(case: Case) -> Case:
 
 def _branches(task: Task, keys: int, names: set[str]) -> Branches:
     def new(name: str, suffix: str) -> str:
-        made = name[: LONGEST - len(suffix)] + suffix
+        made = name[: LONGEST_NAME - len(suffix)] + suffix
         while made in names:
             suffix += "x"
-            made = name[: LONGEST - len(suffix)] + suffix
+            made = name[: LONGEST_NAME - len(suffix)] + suffix
         names.add(made)
         return made
 

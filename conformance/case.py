@@ -26,7 +26,8 @@ BORDER = "border"
 PHASES: tuple[Phase, ...] = ("processing", "snapshot", "commit", "recovery")
 TARGETS = ("worker", "coordinator")
 
-NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
+LONGEST_NAME = 32
+NAME = re.compile(rf"[a-z][a-z0-9_-]{{0,{LONGEST_NAME - 1}}}", re.ASCII)
 LONGEST_TEXT = 64
 LONGEST_CASE_NAME = 200
 
@@ -38,7 +39,7 @@ MOST_FAILURES = 1_000
 
 def _name(value: object) -> None:
     if not isinstance(value, str) or not NAME.fullmatch(value):
-        raise Malformed(quote(value), "a name that matches [a-z][a-z0-9_-]{0,31}")
+        raise Malformed(quote(value), f"a name that matches {NAME.pattern}")
 
 
 def _names(values: object, *, least: int = 0) -> None:
@@ -193,6 +194,11 @@ class Kill:
         if self.phase is not None:
             with inside("phase"):
                 _one_of(self.phase, PHASES)
+
+    @property
+    def effective_phase(self) -> Phase:
+        """The phase in which it happens: that of the case file, or else processing."""
+        return self.phase or "processing"
 
 
 @frozen

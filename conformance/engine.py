@@ -29,7 +29,7 @@ def capability_names(failure: Failure) -> Iterator[str]:
     yield failure.kind
     if isinstance(failure, Kill):
         yield f"kill:{failure.target}"
-        yield f"kill:{failure.target}:{failure.phase or 'processing'}"
+        yield f"kill:{failure.target}:{failure.effective_phase}"
 
 
 def _set(names: Iterable[str]) -> frozenset[str]:
@@ -90,7 +90,7 @@ class Capabilities:
 def _words(failure: Failure) -> Iterator[str]:
     yield failure.kind
     if isinstance(failure, Kill):
-        yield from (failure.target, f"in {failure.phase or 'processing'}")
+        yield from (failure.target, f"in {failure.effective_phase}")
     elif isinstance(failure, Crash):
         yield failure.task
 

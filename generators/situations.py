@@ -128,9 +128,7 @@ def _back_to_back(case: Case) -> bool:
 
 def _kills(target: str | None = None, phase: str | None = None) -> Callable[[Case], bool]:
     return lambda case: any(
-        isinstance(failure, Kill)
-        and target in {None, failure.target}
-        and phase in {None, failure.phase or "processing"}
+        isinstance(failure, Kill) and target in {None, failure.target} and phase in {None, failure.effective_phase}
         for failure in case.failures
     )
 

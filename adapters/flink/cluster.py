@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from conformance.adapters.flink.deployment import CaseDeployment
 from conformance.adapters.flink.job import MORE, build_job
-from conformance.adapters.flink.rest import RestClient
+from conformance.adapters.flink.rest import LOOPBACK, RestClient
 from conformance.adapters.flink.setup import FlinkSetup
 
 REST_SETTINGS = {
@@ -168,7 +168,7 @@ class MiniCluster:
             **REST_SETTINGS,
             **MEMORY_SETTINGS,
             "rest.address": "localhost",
-            "rest.bind-address": "127.0.0.1",
+            "rest.bind-address": LOOPBACK,
             "rest.bind-port": "0",
         }.items():
             conf.setString(name, value)

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from attrs import frozen
 
-from conformance.adapters.faults import EvidenceLog
+from conformance.adapters.faults import EVIDENCE, EvidenceLog
 from conformance.adapters.flink.messages import (
     AttemptOpened,
     AttemptOpening,
@@ -54,7 +54,7 @@ class ControlChannel:
     @property
     def evidence(self) -> EvidenceLog:
         """The evidence of the failures that were injected."""
-        return EvidenceLog(self._path("evidence"))
+        return EvidenceLog(self._path(EVIDENCE))
 
     def prepare(self) -> None:
         """Make the folders."""

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.adapters.flink.cluster import REST_SETTINGS, write_conf
+from conformance.adapters.flink.rest import LOOPBACK
 
 ZOOKEEPER, COORDINATOR, WORKER = "zookeeper", "coordinator", "worker"
 
@@ -103,7 +104,7 @@ class ClusterLayout:
                 **self.settings,
             },
         )
-        bound = "0.0.0.0" if host not in {"127.0.0.1", "localhost"} else host  # noqa: S104 - within a private network
+        bound = "0.0.0.0" if host not in {LOOPBACK, "localhost"} else host  # noqa: S104 - within a private network
         lines = [f"dataDir={data}", f"clientPort={port}", f"clientPortAddress={bound}", "admin.enableServer=false"]
         (self.conf / "zoo.cfg").write_text("\n".join(lines) + "\n", encoding="utf-8")
         # Nodes log to stdout only, which the process that starts a node collects.

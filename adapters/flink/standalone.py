@@ -12,7 +12,7 @@ from itertools import count
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from conformance.adapters.flink.rest import TERMINAL, RestClient, RestError
+from conformance.adapters.flink.rest import LOOPBACK, TERMINAL, RestClient, RestError
 from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
 
@@ -77,7 +77,7 @@ class StandaloneCluster(ABC):
         self._numbers = count(1)
         self.nodes: list[ClusterNode] = []
         self.workers: list[ClusterNode] = []
-        self.rest = RestClient("127.0.0.1", 0)
+        self.rest = RestClient(LOOPBACK, 0)
 
     @abstractmethod
     def start_node(self, role: str, name: str) -> ClusterNode:

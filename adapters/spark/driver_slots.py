@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conformance.adapters.spark.driver_process import DriverProcess
-from conformance.adapters.spark.setup import SparkSetup, python_path
+from conformance.adapters.spark.setup import LOOPBACK, SparkSetup, python_path
 
 LOGGER = logging.getLogger("conformance.adapters.spark")
 
@@ -48,7 +48,7 @@ class DriverLauncher:
             **self._environment,
             "PYTHONPATH": python_path(),
             "SPARK_HOME": str(self._home),
-            **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_on_this_machine else {}),
+            **({"SPARK_LOCAL_IP": LOOPBACK} if self._setup.is_on_this_machine else {}),
         }
         with self._lock:
             master = self._setup.master_for(attempts)

@@ -9,14 +9,14 @@ from time import monotonic, time
 from typing import Any
 
 from conformance.adapters.action_log import case_digests
-from conformance.adapters.faults import EvidenceLog, next_failure
+from conformance.adapters.faults import EVIDENCE, EvidenceLog, next_failure
 from conformance.adapters.spark.batch_progress import SINK_LOG, KillWindow, external_kills, read_progress
 from conformance.adapters.spark.committed_batches import CommittedBatches, EpochRows, OffsetLog
 from conformance.adapters.spark.operators import COLUMNS
 from conformance.adapters.spark.routing import RowRouting, owner, route_cases
 from conformance.adapters.spark.schedule import QueryGroup
 from conformance.adapters.spark.setup import DEFAULT_CONF, SparkSetup
-from conformance.adapters.spark.task_faults import EVIDENCE, TaskFaults
+from conformance.adapters.spark.task_faults import TaskFaults
 from conformance.case import Epochs, Failure, Kill, Restart
 from conformance.codec import digest, encode_case
 from conformance.engine import RunRequest

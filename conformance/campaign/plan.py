@@ -142,7 +142,7 @@ class Plan:
 
 def kills(case: Case) -> frozenset[tuple[str, Phase]]:
     """Return the targets and phases of the kills of a case."""
-    return frozenset((each.target, each.phase or "processing") for each in case.failures if isinstance(each, Kill))
+    return frozenset((each.target, each.effective_phase) for each in case.failures if isinstance(each, Kill))
 
 
 class KillSample:
