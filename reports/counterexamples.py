@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from conformance.campaign.certificate import reproduction
 from conformance.campaign.events import Guarantee, Shrunk, broken_by
-from conformance.campaign.results import command_path, observations_of
+from conformance.campaign.results import command_path, kept_name, observations_of
 from conformance.case import Case
 from conformance.codec import digest, encode_case
 from conformance.judge.verdict import Finding, delivery_guarantee
@@ -50,13 +50,15 @@ class Counterexample:
     run_command: str
     check_command: str
     json: str
+    kept: str
+    """The folder of the files that the engine left of its last failing run; empty, if there is none."""
 
 
 def list_counterexamples(campaigns: Sequence[EngineCampaign]) -> tuple[Counterexample, ...]:
     """List counterexamples by the guarantee that remains, then how often the case fails, then how many cases fail."""
     found = [(campaign, shrunk) for campaign in campaigns for shrunk in campaign.tally.shrunk.values()]
     found.sort(key=lambda each: _rank(*each))
-    return tuple(_counterexample(*each) for each in found)
+    return tuple(_counterexample(*each, several=len(campaigns) > 1) for each in found)
 
 
 def _rank(campaign: EngineCampaign, shrunk: Shrunk) -> tuple[int, float, int]:
@@ -68,7 +70,7 @@ def _count_violations(campaign: EngineCampaign, shrunk: Shrunk) -> int:
     return sum(1 for _ in campaign.tally.violations(shrunk.guarantee))
 
 
-def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
+def _counterexample(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> Counterexample:
     case, observed = campaign.results.counterexample(shrunk.file)
     origin = campaign.tally.judged.get(shrunk.index)
     if observed is None and origin is not None and shrunk.digest == origin.digest:
@@ -96,7 +98,15 @@ def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
         run_command=reproduction(campaign.tally, shrunk, folder),
         check_command=check if observed is not None else "",
         json=text if len(text) <= MAX_JSON_LENGTH else "",
+        kept=_kept(campaign, shrunk, several=several),
     )
+
+
+def _kept(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> str:
+    """Return the folder of the engine's files, relative to the report, if there is one."""
+    folder = campaign.results.kept(kept_name(shrunk.file))
+    prefix = f"{campaign.slug}/" if several else ""
+    return f"{prefix}{folder.relative_to(campaign.results.folder).as_posix()}/" if folder.is_dir() else ""
 
 
 def _draw(

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
 from conformance.campaign.examine import PATIENCE, RUNS, merge_batch
 from conformance.campaign.plan import Plan, is_generated
-from conformance.campaign.results import COUNTEREXAMPLES
+from conformance.campaign.results import counterexample_file
 from conformance.campaign.shrink import FailureOracle, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
@@ -50,7 +50,7 @@ class ShrunkCase:
             guarantee=guarantee,
             index=self.origin.index,
             id=self.origin.id,
-            file=f"{COUNTEREXAMPLES}/{number}.json",
+            file=counterexample_file(number),
             digest=digest(self.case),
             rate=self.rate,
             sinks_only=self.sinks_only,

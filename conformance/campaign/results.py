@@ -174,7 +174,7 @@ class Results:
 
     def save_counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
         """Write a counterexample and the observations of its last failing run."""
-        file = f"{COUNTEREXAMPLES}/{number}.json"
+        file = counterexample_file(number)
         write_case(self.folder / file, case)
         path = self.folder / observations_of(file)
         if seen is not None:
@@ -213,6 +213,16 @@ def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
     return name
+
+
+def counterexample_file(number: int) -> str:
+    """Return the file of a counterexample, relative to the folder."""
+    return f"{COUNTEREXAMPLES}/{number}.json"
+
+
+def kept_name(file: str) -> str:
+    """Return the name under which the engine's files of a counterexample are kept."""
+    return f"counterexample-{Path(file).stem}"
 
 
 def observations_of(file: str) -> str:

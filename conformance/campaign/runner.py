@@ -28,7 +28,7 @@ from conformance.campaign.events import (
 from conformance.campaign.examine import Bench, examine
 from conformance.campaign.executor import Executor
 from conformance.campaign.plan import Plan, Planned, kills, plan_of
-from conformance.campaign.results import Results
+from conformance.campaign.results import Results, counterexample_file, kept_name
 from conformance.campaign.sensitivity import MutationScore
 from conformance.campaign.shrink import EngineGone, FailureOracle
 from conformance.campaign.tally import Tally
@@ -184,7 +184,7 @@ class Campaign:
             small = counterexample(plan, self.began.description.batch, oracle, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
             self.results.save_counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
-            self.artifacts.keep_held(digest(small.case), f"counterexample-{number}")
+            self.artifacts.keep_held(digest(small.case), kept_name(counterexample_file(number)))
             yield small.event(number, guarantee)
 
 
