@@ -42,7 +42,7 @@ class Branches:
         return frozenset(task.name for task in (*self.filters, *self.sums))
 
 
-def split(case: Case) -> Case:
+def split_keyed_sums(case: Case) -> Case:
     """Replace keyed sums by branches. A failure or a hold of such a task becomes one of a branch of it."""
     names = {task.name for task in case.graph.tasks} | set(case.graph.streams)
     branches = {
@@ -107,8 +107,8 @@ def find(graph: Graph) -> Iterator[Branches]:
     """
     Find the keyed sums that a graph has as branches.
 
-    These are filters of the same streams, one for each remainder, each with one reader, which is a sum. Whether `split`
-    made them or the author of the case wrote them, they compute a keyed sum.
+    These are filters of the same streams, one for each remainder, each with one reader, which is a sum. They compute a
+    keyed sum, no matter if `split_keyed_sums` made them or the author of the case wrote them.
     """
     readers: dict[str, list[Task]] = {}
     for task in graph.tasks:

@@ -147,7 +147,7 @@ class Description:
         """How the engine says it works; its observations have to say the same."""
         return (self.epochs, self.atomic, self.snapshots)
 
-    def suited(self, request: RunRequest) -> RunRequest:
+    def with_required_streams(self, request: RunRequest) -> RunRequest:
         """Add the sources to the observed streams of an engine with borders of its own: they show where these are."""
         return (
             evolve(request, streams=request.streams | set(request.case.graph.sources))
@@ -186,9 +186,9 @@ class Engine(Protocol):
         """
         Run cases, all at once or one after the other, and yield the observations of each, in their order.
 
-        The requests have been through `Description.suited`. A run that failed is yielded, too, as observations whose
-        `end` is "error"; an exception counts as the error of the next case, and the cases behind it are requested
-        again.
+        The requests have been through `Description.with_required_streams`. A run that failed is yielded, too, as
+        observations whose `end` is "error"; an exception counts as the error of the next case, and the cases behind it
+        are requested again.
         """
         ...
 

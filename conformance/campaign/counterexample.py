@@ -100,8 +100,8 @@ def counterexample(
     if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
         start = merge_batch(oracle.bench.description, list(islice(plan, first, first + batch))) or start
-    elif planned.number is not None:
-        shrinkers = [(plan.strategy, plan.numbered.entropy(planned.number))]
+    elif planned.draw_number is not None:
+        shrinkers = [(plan.strategy, plan.numbered.entropy(planned.draw_number))]
     oracle.steady = _is_steady(examined)
     if origin.sinks_only and not oracle.breaks(oracle.run(start)[0]):
         # The violation needs an engine without taps.

@@ -11,9 +11,9 @@ from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
 from conformance.campaign.artifacts import Artifacts, is_failure
-from conformance.campaign.batch_runner import answers
+from conformance.campaign.batch_runner import run_with_restarts
 from conformance.campaign.events import STALLED, Examined, FailureRate, Judged, Outcome
-from conformance.campaign.judging import RunVerdict, judge_sinks, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome, judge_sinks
 from conformance.campaign.merge import merge
 from conformance.campaign.plan import Planned, request_of
 from conformance.case import Case
@@ -41,10 +41,10 @@ class Bench:
 
     def run(self, request: RunRequest) -> tuple[Outcome, RunVerdict, Observations | None]:
         """Run a request and judge the run."""
-        (answer,) = answers(self.engine, self.description, [self.description.suited(request)])
+        (answer,) = run_with_restarts(self.engine, self.description, [self.description.with_required_streams(request)])
         if isinstance(answer, EngineFailed):
             return "error", RunVerdict("inconclusive", str(answer)), None
-        kind, verdict = outcome(request.case, answer)
+        kind, verdict = judge_outcome(request.case, answer)
         self.artifacts.hold(digest(request.case), failed=is_failure(kind, answer))
         return kind, verdict, answer
 

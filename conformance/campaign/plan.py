@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance import __version__, interruption
-from conformance.branches import split
+from conformance.branches import split_keyed_sums
 from conformance.campaign.events import Began
 from conformance.case import PHASES, TARGETS, Case, Kill, Phase
 from conformance.engine import EVERYTHING, Capabilities, RunRequest
@@ -55,14 +55,14 @@ class Planned:
     """
     A case of a campaign.
 
-    `index` is its place in the plan, `id` the name of its files, `number` its number in the generator (None for the
-    corpus). The name of the case itself is for readers, and its digest is its identity.
+    `index` is its place in the plan, `id` the name of its files, `draw_number` the number under which the generator
+    drew it (None for the corpus). The name of the case itself is for readers, and its digest is its identity.
     """
 
     index: int
     id: str
     case: Case
-    number: int | None = None
+    draw_number: int | None = None
 
     @property
     def sinks_only(self) -> bool:
@@ -98,7 +98,8 @@ class Plan:
     """The corpus, then a number of generated cases. Which cases they are does not depend on `draw`."""
 
     profile: str = "quick"
-    number: int = PROFILES["quick"].cases
+    generated: int = PROFILES["quick"].cases
+    """The number of generated cases."""
     seed: int = 0
     capabilities: Capabilities = field(default=EVERYTHING)
     draw: DrawCases = field(default=Numbered, eq=False, repr=False)
@@ -114,12 +115,12 @@ class Plan:
         return cases(capabilities=self.capabilities, size=PROFILES[self.profile].size)
 
     def __len__(self) -> int:
-        return len(_corpus()) + self.number
+        return len(_corpus()) + self.generated
 
     def __iter__(self) -> Iterator[Planned]:
         for index, (name, case) in enumerate(_corpus()):
-            yield Planned(index, name, split(case) if self.capabilities.branches else case)
-        for position, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
+            yield Planned(index, name, split_keyed_sums(case) if self.capabilities.branches else case)
+        for position, (number, case) in enumerate(islice(self._generated(), self.generated), start=1):
             named = evolve(case, name=f"generated {position} of seed {self.seed}")
             yield Planned(len(_corpus()) + position - 1, f"{GENERATED}{position:05}", named, number)
 

@@ -150,7 +150,7 @@ class Campaign:
         batch = self.began.description.batch
         planned = list(plan)
         # Generated cases first: they shrink best, so their stalls are the ones to repeat.
-        for index in sorted(waiting, key=lambda index: (planned[index].number is None, index)):
+        for index in sorted(waiting, key=lambda index: (planned[index].draw_number is None, index)):
             judged, one = tally.judged[index], planned[index]
             seen = self.results.observations(one.id)
             if seen is None:

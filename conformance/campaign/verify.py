@@ -14,7 +14,7 @@ from conformance.campaign.certificate import FORMAT, certificate, format_certifi
 from conformance.campaign.events import Began, CampaignEvent, Judged, Outcome
 from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
-from conformance.campaign.judging import RunVerdict, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome
 from conformance.campaign.plan import plan_of, versions
 from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, observations_of
 from conformance.campaign.tally import Tally
@@ -119,7 +119,7 @@ def _judge_again(began: Began, events: list[CampaignEvent], results: Results) ->
             if seen is not None and (seen.place or "") != judged.place:
                 yield f"{OBSERVATIONS}/{judged.id}.json: it ran in another place than the journal says"
             if seen is not None:
-                waiting.append((judged, executor.submit(outcome, case, seen)))
+                waiting.append((judged, executor.submit(judge_outcome, case, seen)))
         for judged, future in waiting:
             new_outcome, verdict = future.result()
             if (new_outcome, verdict.findings) != (judged.outcome, judged.findings):

@@ -77,7 +77,7 @@ def observe(made: Engine, request: RunRequest) -> Observations:
         description = made.start()
         if unsupported := description.capabilities.unsupported(request.case):
             raise Unsupported(f"it does not support {', '.join(unsupported)}")
-        (seen,) = made.run([description.suited(request)])
+        (seen,) = made.run([description.with_required_streams(request)])
         try:
             seen.check_fit(request.case, digest(request.case))
         except Malformed as refused:

@@ -11,10 +11,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from conformance.adapters.serve import answered
+from conformance.adapters.serve import run_with_errors_as_answers
 from conformance.campaign.batch_runner import PendingVerdict
 from conformance.campaign.events import Outcome
-from conformance.campaign.judging import RunVerdict, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome
 from conformance.campaign.plan import request_of
 from conformance.case import Case
 from conformance.codec import decode_case, decode_observations, digest, encode_case, encode_observations, parse
@@ -35,16 +35,18 @@ def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list
     requests = []
     for index, case, sinks_only in part:
         request = request_of(decode_case(case), sinks_only=sinks_only, deadline=deadline)
-        requests.append((index, description.suited(request)))
+        requests.append((index, description.with_required_streams(request)))
     cases = {index: request.case for index, request in requests}
     try:
-        return [_row(index, cases[index], seen) for index, seen in answered(engine, description, requests)]
+        return [
+            _row(index, cases[index], seen) for index, seen in run_with_errors_as_answers(engine, description, requests)
+        ]
     finally:
         engine.stop()
 
 
 def _row(index: int, case: Case, seen: Observations) -> SliceRow:
-    counted_as, verdict = outcome(case, seen)
+    counted_as, verdict = judge_outcome(case, seen)
     return {
         "index": index,
         "digest": digest(case),
