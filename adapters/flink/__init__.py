@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters import orphans
 from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
-from conformance.adapters.flink.schedule import JobGroup, groups
+from conformance.adapters.flink.schedule import JobGroup, group_requests
 from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
 from conformance.engine import Capabilities, Description, RunRequest, batch_seconds
@@ -76,7 +76,7 @@ class Flink:
         return Description(
             self._info,
             Capabilities(
-                failures=self._failures() - (NEEDS_GIVEN_EPOCHS if self._setup.is_own else set()),
+                failures=self._failures() - (NEEDS_GIVEN_EPOCHS if self._setup.has_own_epochs else set()),
                 branches=self._setup.is_parallel,
             ),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ class Flink:
         with ThreadPoolExecutor(CONCURRENT_JOBS) as embedded, ThreadPoolExecutor(1) as spread:
             running: dict[int, Future[dict[int, Observations]]] = {}
             shared: list[Future[dict[int, Observations]]] = []
-            for group in groups(requests):
+            for group in group_requests(requests):
                 if self._place_of(group) == EMBEDDED:
                     shared.append(job := embedded.submit(self._run_job, group))
                 else:

@@ -124,7 +124,12 @@ class CaseRuns:
 
         In a shared job they may not if a failure is due, in this epoch or, of the case itself, in the next one.
         """
-        if self.setup.is_own or not run.plays_ahead or epoch >= run.request.case.epochs or self.awaits_restart(epoch):
+        if (
+            self.setup.has_own_epochs
+            or not run.plays_ahead
+            or epoch >= run.request.case.epochs
+            or self.awaits_restart(epoch)
+        ):
             return False
         if self.is_alone:
             return True

@@ -117,7 +117,7 @@ class CheckpointCoordinator:
         self.state = state
 
     def _is_due(self, epoch: int) -> bool:
-        if self._setup.is_own or epoch > self._cases.epochs or monotonic() < self._retry_at:
+        if self._setup.has_own_epochs or epoch > self._cases.epochs or monotonic() < self._retry_at:
             return False
         if self._faults.delays_checkpoint(epoch):
             return False

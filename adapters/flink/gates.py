@@ -56,7 +56,7 @@ class GateController:
 
     @property
     def _start_idle_seconds(self) -> float:
-        return OWN_EPOCHS_IDLE_SECONDS if self.cases.setup.is_own else IDLE_SECONDS[Gate.EPOCH_START]
+        return OWN_EPOCHS_IDLE_SECONDS if self.cases.setup.has_own_epochs else IDLE_SECONDS[Gate.EPOCH_START]
 
     @staticmethod
     def _others_have_passed(run: CaseRun, epoch: int) -> bool:

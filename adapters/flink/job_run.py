@@ -79,8 +79,8 @@ class JobRun:
 
     def _submit(self, savepoint: Path | None) -> None:
         cases = [run.deployment for run in self.cases]
-        built = len(self._committed.jobs)
-        self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
+        restarts = len(self._committed.jobs)
+        self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, restarts, savepoint))
         LOGGER.info(
             "job %s: submitted from %s, in folder %s, with cases %s",
             self._checkpoints.job,
@@ -178,8 +178,8 @@ class JobRun:
                     fired=tuple(run.fired),
                     end="completed" if complete else "error" if self._message else "stalled",
                     message=None if complete else self._message,
-                    overlapped=None if self._setup.is_own else len(run.overlapped),
-                    in_flight=None if self._setup.is_own or self._setup.mode != UNALIGNED else run.in_flight,
+                    overlapped=None if self._setup.has_own_epochs else len(run.overlapped),
+                    in_flight=None if self._setup.has_own_epochs or self._setup.mode != UNALIGNED else run.in_flight,
                     place=place,
                 ),
             )

@@ -28,7 +28,7 @@ HEAP = {ZOOKEEPER: 128, COORDINATOR: 512, WORKER: 640}
 MEMORY_LIMIT = {ZOOKEEPER: 512, COORDINATOR: 1536, WORKER: 2048}
 """Megabytes that a container may use, on and off Java's heap."""
 
-SLOTS = 2
+WORKER_SLOTS = 2
 """Slots of a worker. A job takes all slots of two workers, so it cannot run with one of them only."""
 
 WORKERS = 2
@@ -53,7 +53,7 @@ SETTINGS = {
     "jobmanager.rpc.port": "0",
     "high-availability.jobmanager.port": "0",
     "blob.server.port": "0",
-    "taskmanager.numberOfTaskSlots": str(SLOTS),
+    "taskmanager.numberOfTaskSlots": str(WORKER_SLOTS),
     "taskmanager.cpu.cores": "1",
     "taskmanager.memory.framework.heap.size": "128m",
     "taskmanager.memory.task.heap.size": "512m",

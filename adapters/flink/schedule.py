@@ -21,7 +21,7 @@ from conformance.adapters.flink.messages import Gate, GateEpochs
 from conformance.case import Case, Crash, Restart, Task
 from conformance.engine import RunRequest
 
-MOST_CASES = 12
+CASES_PER_JOB = 12
 """Cases that share a job at most."""
 
 AHEAD_SHARE = 0.9
@@ -45,7 +45,7 @@ class JobGroup:
         return max(map(_length, self.requests))
 
 
-def groups(requests: Sequence[RunRequest]) -> list[JobGroup]:
+def group_requests(requests: Sequence[RunRequest]) -> list[JobGroup]:
     """
     Group the requests of a batch into jobs.
 
@@ -65,7 +65,7 @@ def _length(request: RunRequest) -> tuple[int, int]:
 
 def _slices(requests: Sequence[RunRequest]) -> list[Sequence[RunRequest]]:
     """Divide into as few slices as possible, of about the same size."""
-    number = ceil(len(requests) / MOST_CASES)
+    number = ceil(len(requests) / CASES_PER_JOB)
     ends = [len(requests) * n // number for n in range(number + 1)]
     return [requests[begin:end] for begin, end in pairwise(ends)]
 

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any, Protocol
 
 from conformance.adapters.flink.rest import LOOPBACK, TERMINAL, RestClient, RestError
-from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
+from conformance.adapters.flink.roles import COORDINATOR, WORKER, WORKER_SLOTS, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
 
 LOGGER = logging.getLogger("conformance.adapters.flink")
@@ -71,7 +71,7 @@ class StandaloneCluster(ABC):
     """The nodes of a cluster. Subclasses say how a node is started, and where a coordinator's REST interface is."""
 
     failures: tuple[str, ...] = ("crash", "restart", "kill")
-    groups = SLOTS * WORKERS
+    slot_groups = WORKER_SLOTS * WORKERS
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -131,7 +131,7 @@ class StandaloneCluster(ABC):
         def are_ready() -> bool:
             wanted = {worker.name for worker in self.workers}
             slots = self.rest.get("/overview")["slots-total"] if wanted <= self.registered_workers() else 0
-            return int(slots) >= SLOTS * len(wanted)
+            return int(slots) >= WORKER_SLOTS * len(wanted)
 
         self._wait(are_ready, self.workers, "its workers are not ready")
 
@@ -210,6 +210,6 @@ class StandaloneCluster(ABC):
         for job in running:
             self.rest.patch(f"/jobs/{job}")
         overview = self.rest.get("/overview")
-        slots = SLOTS * len(self.workers)
+        slots = WORKER_SLOTS * len(self.workers)
         is_whole = self.registered_workers() == {worker.name for worker in self.workers}
         return not running and is_whole and overview["slots-available"] == overview["slots-total"] == slots

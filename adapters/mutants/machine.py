@@ -20,7 +20,7 @@ from conformance.model.injection import ODDS
 from conformance.observation import End, EngineInfo, EpochsBy, Fired, Observation, Observations, Snapshots
 from conformance.programs import Event
 
-PATIENCE = 4_000
+MOST_STEPS = 4_000
 """Steps after which a run counts as stalled."""
 
 
@@ -227,7 +227,7 @@ class Machine:
         """Run the case, with observations after some commits, after every failure and at the end."""
         self.observe()
         failed = False
-        while self.steps < PATIENCE:
+        while self.steps < MOST_STEPS:
             moves = self.moves()
             move = self.choose(moves) if moves else None
             failing = self.failing_operators(move)

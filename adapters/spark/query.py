@@ -13,7 +13,7 @@ from conformance.adapters.faults import EVIDENCE, EvidenceLog, next_failure
 from conformance.adapters.spark.batch_progress import SINK_LOG, KillWindow, external_kills, read_progress
 from conformance.adapters.spark.committed_batches import CommittedBatches, EpochRows, OffsetLog
 from conformance.adapters.spark.operators import COLUMNS
-from conformance.adapters.spark.routing import RowRouting, owner, route_cases
+from conformance.adapters.spark.routing import RowRouting, group_owner, route_cases
 from conformance.adapters.spark.schedule import QueryGroup
 from conformance.adapters.spark.setup import DEFAULT_CONF, SparkSetup
 from conformance.adapters.spark.task_faults import TaskFaults
@@ -246,7 +246,7 @@ def _source_rows(number: int, routing: RowRouting, epoch: int) -> list[tuple[Any
     for source in case.graph.sources:
         events = case.inputs[source][epoch - 1]
         for task, inp in routing.routes[1, source]:
-            address = (owner(number, task), number, task, inp, source, epoch)
+            address = (group_owner(number, task), number, task, inp, source, epoch)
             rows += [(*address, seq, json.dumps(event)) for seq, event in enumerate(events)]
             rows.append((*address, len(events), None))
     return rows

@@ -26,7 +26,7 @@ RUNS = 20
 """The number of runs of a violation that does not repeat in the first one."""
 
 BATCH_RUNS = 5
-PATIENCE = 10
+STALL_FACTOR = 10
 """The factor of the deadline after which a stall convicts."""
 
 
@@ -67,7 +67,7 @@ def examine(
     only_stalls = all(finding.diagnosis == STALLED for finding in judged.findings)
     stall = None
     if is_stalled(judged) and try_stall:
-        _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
+        _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * STALL_FACTOR))
         stall = is_stalled(verdict)
     alone = FailureRate(0, 0) if only_stalls else repeat(bench, request, RUNS)
     batch_rate = None

@@ -23,8 +23,8 @@ from conformance.engine import Capabilities, Description
 from conformance.errors import EngineUnavailable, Malformed, Unreadable, Unwritable, quote
 from conformance.settings import Keep
 
-LONGEST = 86_400.0
-MOST = 10**9
+MOST_SECONDS = 86_400.0
+MOST_NUMBER = 10**9
 
 
 @frozen
@@ -39,13 +39,13 @@ class CampaignConfig:
     shrink_seconds: float = 300.0
 
     def __attrs_post_init__(self) -> None:
-        for name, most in (("deadline", LONGEST), ("shrink_seconds", LONGEST)):
+        for name, most in (("deadline", MOST_SECONDS), ("shrink_seconds", MOST_SECONDS)):
             value = getattr(self, name)
             if not 0 < value <= most:
                 raise Malformed(quote(value), f"more than 0 and at most {most:,.0f} seconds", path=(name,))
         for name in ("cases", "seed", "shrink_runs"):
-            if (value := getattr(self, name)) is not None and not 0 <= value <= MOST:
-                raise Malformed(quote(value), f"a number from 0 to {MOST:,}", path=(name,))
+            if (value := getattr(self, name)) is not None and not 0 <= value <= MOST_NUMBER:
+                raise Malformed(quote(value), f"a number from 0 to {MOST_NUMBER:,}", path=(name,))
 
     def began(self, engine_name: str, description: Description, capabilities: Capabilities) -> Began:
         """Make the first event of a campaign with this configuration."""

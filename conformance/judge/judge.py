@@ -4,7 +4,7 @@ The judge: (Case, Observations) to a verdict.
 An engine conforms iff one failure-free execution of the model explains every observation, monotonically. That is
 decided in four parts: the observations are consistent with each other (`history`); the sources show the recorded input;
 the last observation is explained by an execution (`explain`), and then so is every earlier one, as a prefix of it;
-every epoch is there (`progress`). What conforms is proven by replaying that execution (`witness`); what does not is
+every epoch is there (`liveness`). What conforms is proven by replaying that execution (`witness`); what does not is
 described in a user's words (`diagnose`).
 
 `judge` is the entry. `decide` is the same with the explanation and the proof left to the caller: the pipeline uses it
@@ -20,7 +20,7 @@ from attrs import evolve
 
 from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
-from conformance.judge import history, progress
+from conformance.judge import history, liveness
 from conformance.judge.budget import Budget
 from conformance.judge.diagnose import add_determined_streams, compare, diagnose
 from conformance.judge.explain import Orders, StreamSegments, explain
@@ -85,7 +85,7 @@ def decide(case: Case, seen: Observations, explained: Explains[T], proven: Prove
     if not seen.observations:
         return Inconclusive("nothing was observed")
     safety = [*history.findings(case, seen), *_source_findings(case, seen)]
-    stalls = list(progress.findings(case, seen))
+    stalls = list(liveness.findings(case, seen))
     judged = case_as_run(case, seen)
     complete = seen.end != "error" and not stalls
     try:

@@ -74,7 +74,7 @@ class _Node(NamedTuple):
     states: tuple[Any, ...]
 
 
-BORDER = -1
+BORDER_STEP = -1
 """Stands for the border step among the inputs of a task."""
 
 
@@ -150,7 +150,7 @@ class Search:
         if self._may_pass(task, heads, epoch):
             made = self._shown(node, number)
             if epoch > len(task.ends) or made == task.ends[epoch - 1]:
-                yield BORDER, node._replace(epochs=_with(node.epochs, number, epoch + 1))
+                yield BORDER_STEP, node._replace(epochs=_with(node.epochs, number, epoch + 1))
             else:
                 self.furthest.note(self._score(node), number, made, ())
         for port, head in enumerate(heads):
@@ -194,7 +194,7 @@ class Search:
         orders: list[list[list[int]]] = [[[] for _ in range(self.epochs)] for _ in self.tasks]
         while (last := reached_by[node]) is not None:
             node, number, port = last
-            if port != BORDER:
+            if port != BORDER_STEP:
                 orders[number][node.epochs[number] - 1].append(port)
         return tuple(tuple(tuple(reversed(epoch)) for epoch in task) for task in orders)
 

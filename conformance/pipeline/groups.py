@@ -18,7 +18,7 @@ from conformance.judge.budget import Budget
 from conformance.judge.explain import Orders, StreamSegments, TaskGroup, Unexplained
 from conformance.judge.ordering import Segment
 from conformance.pipeline.dataset import Kind
-from conformance.pipeline.events import parsed
+from conformance.pipeline.event_values import parsed
 from conformance.pipeline.segments import numbering_error
 from conformance.pipeline.states import key_count, keyed_state
 
