@@ -185,7 +185,7 @@ def _list_chronology(case: Case, observed: Observations, level: _DetailLevel) ->
     for index, observation in enumerate(observed.observations[:MAX_LINES]):
         marks += ["✕" for fired in observed.fired if fired.before == index]
         marks.append(str(max(map(len, observation.streams.values()), default=0)))
-    return (f"Epochs shown, look by look: {' '.join(marks)}",)
+    return (f"Epochs shown in each observation: {' '.join(marks)}",)
 
 
 def _list_lines(case: Case, observed: Observations) -> Iterator[str]:
