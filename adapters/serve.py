@@ -86,7 +86,7 @@ def _encode(description: object) -> dict[str, Any]:
 def run_with_errors_as_answers(
     made: Engine, description: Description, runs: Sequence[tuple[int, RunRequest]]
 ) -> Iterator[tuple[int, Observations]]:
-    """Run cases on an engine. Where it raises, that is its answer, and it is given the cases behind it again."""
+    """Run cases on an engine. An exception is the error of its case; the cases after it are requested again."""
     waiting = list(runs)
     while waiting:
         answers = iter(made.run([request for _, request in waiting]))

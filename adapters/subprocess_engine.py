@@ -1,7 +1,7 @@
 """
 Any engine by its name, in a process of its own.
 
-So one mechanism (`stdio`) handles engines that hang, exit or leak, in whatever language they are written.
+`stdio` handles engines that hang, exit or leak, in any language.
 """
 
 import json

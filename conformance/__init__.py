@@ -2,7 +2,7 @@
 Conformance of streaming engines: what it means, and the commands that test it.
 
 The lower modules (errors, programs, case, branches, observation, model, engine, judge, codec) say what conformance
-means. The upper ones (registry, settings, campaign, pipeline, cli) run it, with generators, adapters and reports.
+means. The other ones run it: registry, campaign, pipeline and cli, with generators, adapters and reports.
 ARCHITECTURE.md has the layers.
 
 One import name holds the whole product. In a checkout the folders adapters/, generators/ and reports/ stand at the

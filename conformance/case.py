@@ -234,7 +234,7 @@ FAILURES: dict[str, type[Failure]] = {failure.kind: failure for failure in (Cras
 
 @frozen
 class Hold:
-    """Timing, not failure: that task handles its part of that epoch as late as it can."""
+    """Delay a task: it handles its part of the epoch after all tasks that can go on without it."""
 
     task: str
     epoch: int
@@ -247,7 +247,7 @@ def _frozen_inputs(inputs: Any) -> Any:
 @frozen
 class Case:
     """
-    One question to an engine: what does this graph let out, for this input and with these failures.
+    A dataflow graph, its recorded input, the failures to inject and the holds.
 
     The name is for people. A case is identified by the digest of all its other fields (`codec.digest`).
     """

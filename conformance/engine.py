@@ -108,9 +108,8 @@ class RunRequest:
     """
     One case to run.
 
-    With it come the streams to observe (all, unless said otherwise), a deadline in seconds, and a seed for what the
-    adapter itself chooses. The seed is the same for all cases of a campaign; an adapter mixes it with the case's
-    digest.
+    It names the streams to observe (default: all), a deadline in seconds, and a seed for the adapter's own choices. The
+    seed is the same for all cases of a campaign; an adapter mixes it with the case's digest.
     """
 
     case: Case
@@ -148,7 +147,11 @@ class Description:
         return (self.epochs, self.atomic, self.snapshots)
 
     def with_required_streams(self, request: RunRequest) -> RunRequest:
-        """Add the sources to the observed streams of an engine with borders of its own: they show where these are."""
+        """
+        Add the sources to the observed streams if the engine places its own borders.
+
+        Only sources show where these borders are.
+        """
         return (
             evolve(request, streams=request.streams | set(request.case.graph.sources))
             if self.epochs == "own"

@@ -14,7 +14,7 @@ from conformance.case import BORDER, PHASES, TARGETS, Case, Crash, Graph, Kill, 
 TWO = 2
 
 SKEWED = 3
-"""How many times as many events make one source, or one epoch, skewed against another."""
+"""A source or an epoch is skewed if it has so many times the events of another."""
 
 
 def situations(case: Case) -> frozenset[str]:

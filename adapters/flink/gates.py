@@ -23,7 +23,11 @@ OWN_EPOCHS_IDLE_SECONDS = 0.15
 
 @frozen
 class GateController:
-    """Releases tasks once all others have gone as far as they can without them."""
+    """
+    Releases waiting tasks.
+
+    A task of a failed attempt is released at once; any other, when no task that is independent of it can go on.
+    """
 
     cases: CaseRuns
     faults: FaultInjector

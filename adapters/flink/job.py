@@ -19,7 +19,7 @@ BLOCKER, SINK = "blocker", "sink"
 """Name prefixes of operators that are neither a source nor a task."""
 
 WATCH_HOURS = 1
-"""Hours between two looks of Flink at the folder of that file."""
+"""Hours after which Flink looks for new files in the folder of `START`; there never are any."""
 
 FEWER, MORE = 2, 3
 """Subtasks of a keyed sum: `FEWER` in the first job, `MORE` after a restart, `FEWER` after another one, and so on."""

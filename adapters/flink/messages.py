@@ -84,7 +84,7 @@ class StatusReport:
 
 @frozen
 class Command:
-    """What the driver allows or demands."""
+    """A permission or a demand of the driver."""
 
     kind: ClassVar[str]
 

@@ -81,7 +81,7 @@ def _compatibility(request: RunRequest) -> object:
 
 
 def plays_ahead(request: RunRequest) -> bool:
-    """Tell whether a case's sources play ahead where possible: if it holds tasks back, or if its first task says so."""
+    """Tell whether sources play ahead: in every case with holds, and in most others, chosen by seed and first task."""
     return bool(request.case.holds) or _chance("ahead", request, request.case.graph.tasks[0]) < AHEAD_SHARE
 
 

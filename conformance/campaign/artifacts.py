@@ -35,7 +35,7 @@ HELD = 2
 """
 Failing runs of single cases whose artifacts wait to become those of a counterexample.
 
-It is the smallest case or the one that it was shrunk from, and these are run last.
+A counterexample is the smallest case or its origin; both run last, so two are enough.
 """
 
 

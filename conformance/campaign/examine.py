@@ -96,7 +96,7 @@ def merge_batch(description: Description, batch: list[Planned]) -> Case | None:
 
 
 def repeat(bench: Bench, request: RunRequest, most: int) -> FailureRate:
-    """Run a request until it fails, then to the end of `most` runs. One that fails in the first run is not run on."""
+    """Stop after a failure in the first run; otherwise, after the first failure, complete `most` runs."""
     for run in range(1, most + 1):
         if is_unsafe(bench.run(request)[1]):
             return FailureRate(1, 1) if run == 1 else measure_rate(bench, request, most - run, FailureRate(1, run))

@@ -95,7 +95,7 @@ DrawCases: TypeAlias = Callable[..., Numbered[Case]]
 
 @frozen(slots=False)
 class Plan:
-    """The corpus, then a number of generated cases. Which cases they are does not depend on `draw`."""
+    """The corpus, then generated cases. `draw` draws them here or on a cluster, with the same result."""
 
     profile: str = "quick"
     generated: int = PROFILES["quick"].cases

@@ -71,7 +71,7 @@ def remove_unused(folder: Path, until: Path) -> None:
     """
     Remove the empty folders and logs of campaigns that never began, and the empty folders above, `until` excluded.
 
-    Only `rmdir` and empty logs: whatever holds something stays.
+    It removes empty folders and empty logs only; everything else stays.
     """
     if any((*folder.glob(JOURNAL), *folder.glob(f"*/{JOURNAL}"))):
         return

@@ -25,10 +25,10 @@ class SearchTask:
     """
     One task of the search, with what is known of its inputs and what was observed of its output.
 
-    An input is either known or made by another task of the search, given by its number. `ends` says how much of the
-    output belongs to epochs up to each; where it ends, nothing more was observed, and if that is before the last epoch,
-    the output is `hidden`: what follows is free, and kept for the tasks that read it. A task that `finishes` leaves
-    nothing untaken behind its last border.
+    An input is either known, or the output of another task of the search, given by its number. `ends` has, for each
+    observed epoch, the number of output events up to its end. If the last epochs were not observed, the output is
+    `hidden`: what the task emits there is compared with nothing, and kept for the tasks that read it. A task that
+    `finishes` has taken all of its input when it passes its last border.
     """
 
     name: str

@@ -18,7 +18,7 @@ from conformance.model.configuration import Configuration, Rule, Step
 from conformance.model.snapshot import committed, epoch_of, gce
 
 ODDS = 0.3
-"""How likely a kill happens at a moment when it could; before its last chance it always does."""
+"""The probability of a kill at a moment at which it is possible; at its last chance it always happens."""
 
 
 class Injector(Protocol):
