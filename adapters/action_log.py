@@ -16,14 +16,12 @@ import time
 from collections.abc import Iterable
 from logging.handlers import RotatingFileHandler
 
+from conformance.adapters.supervisor import LONGEST_LOG
 from conformance.codec import digest
 from conformance.engine import RunRequest
 
 ACTION_LOG = "CONFORMANCE_ACTION_LOG"
 """The environment variable that names the file."""
-
-LONGEST = 8 * 2**20
-"""Bytes of the file; then a new one is begun, and the one before it is kept."""
 
 PARENT = "conformance.adapters"
 
@@ -48,7 +46,7 @@ def case_digests(requests: Iterable[RunRequest]) -> str:
 def start_action_log() -> None:
     """Write what the adapters of this process log, if a file is named. The file is made with its first line."""
     if file := os.environ.get(ACTION_LOG):
-        handler = RotatingFileHandler(file, maxBytes=LONGEST, backupCount=1, encoding="utf-8", delay=True)
+        handler = RotatingFileHandler(file, maxBytes=LONGEST_LOG, backupCount=1, encoding="utf-8", delay=True)
         handler.setFormatter(_Formatter("%(asctime)s %(engine)s %(message)s"))
         logger = logging.getLogger(PARENT)
         logger.addHandler(handler)

@@ -15,6 +15,9 @@ from attrs import frozen
 
 from conformance.case import BORDER, Crash, Failure
 
+EVIDENCE = "evidence"
+"""The folder, within that of a run, of the evidence of its failures."""
+
 
 class InjectedCrash(RuntimeError):
     """The exception that a case asks a task to raise."""

@@ -32,7 +32,7 @@ QUOTA = 4 * 2**30
 STDERR_LINES = 6
 """Lines of stderr that an error shows."""
 
-GRACE = 5.0
+EXIT_SECONDS = 5.0
 """Seconds for a process to exit after it was asked to, or after it has closed its output."""
 
 CHUNK = 1 << 16
@@ -143,7 +143,7 @@ class Pipe:
 
     def _supervisor_report(self) -> dict[str, Any]:
         """After the output has closed, ask the supervisor how the process ended. Raises `TimeoutError`."""
-        self._lifeline.settimeout(GRACE)
+        self._lifeline.settimeout(EXIT_SECONDS)
         message = self._lifeline.recv(CHUNK)
         report: dict[str, Any] = json.loads(message) if message else {}
         return report
@@ -197,7 +197,7 @@ class Pipe:
         self._lifeline.close()
         with suppress(subprocess.TimeoutExpired):
             # A supervisor that takes longer has much to clean up; it continues without us, and exits when it is done.
-            self._process.wait(GRACE)
+            self._process.wait(EXIT_SECONDS)
         for end in (self._in, self._out):
             with suppress(OSError):
                 end.close()
@@ -208,7 +208,7 @@ class Pipe:
 
     def _close_in_order(self) -> None:
         """Let the process exit by itself. Its exit code is known only if it does so in time."""
-        until = monotonic() + GRACE
+        until = monotonic() + EXIT_SECONDS
         with suppress(EngineFailed, EngineUnavailable, OSError, subprocess.TimeoutExpired):
             while self._unsent:
                 self._wait(until)

@@ -11,7 +11,8 @@ from conformance.errors import UnknownEngine
 from conformance.model.configuration import Configuration, Rule, Step, initial
 from conformance.model.execution import RandomScheduler, execution, holding
 from conformance.model.injection import ScheduledInjector
-from conformance.model.snapshot import epoch_of, gce, observed
+from conformance.model.snapshot import gce, observed
+from conformance.model.trace import step_effect
 from conformance.observation import EngineInfo, Fired, Observation, Observations
 
 OBSERVATION_ODDS = 0.5
@@ -72,13 +73,11 @@ def _log_entry(before: Configuration, step: Step, after: Configuration) -> dict[
         return {"do": "recover", "epoch": gce(after)}
     if step.rule is Rule.FAIL:
         return {"do": "fail", "task": step.task}
-    entry: dict[str, Any] = {"do": step.rule.value, "task": step.task, "epoch": epoch_of(before, step.task)}
+    effect = step_effect(before, step, after)
+    entry: dict[str, Any] = {"do": step.rule.value, "task": step.task, "epoch": effect.epoch}
     if step.rule is Rule.EVENT:
-        seq = before.numbers[step.task][step.stream]
-        entry |= {"stream": step.stream, "seq": seq, "value": before.messages[step.stream][seq][1]}
-    output = before.dataflow.processors[step.task].output
-    sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
-    return entry | {"sends": [[seq, after.messages[output][seq][1]] for seq in sent]}
+        entry |= {"stream": step.stream, "seq": effect.seq, "value": effect.value}
+    return entry | {"sends": list(map(list, effect.sends))}
 
 
 def _observe(c: Configuration, request: RunRequest) -> Observation:

@@ -28,7 +28,7 @@ def main() -> None:
         os._exit(0)
 
 
-def serve(word: str, requests: TextIO, answers: TextIO) -> None:
+def serve(engine_name: str, requests: TextIO, answers: TextIO) -> None:
     """Answer requests until they end, or the engine cannot be started."""
 
     def say(message: dict[str, Any]) -> None:
@@ -40,12 +40,12 @@ def serve(word: str, requests: TextIO, answers: TextIO) -> None:
         for line in requests:
             request = parse(line)
             if request["do"] == "start":
-                made, description = _start(word, say)
+                made, description = _start(engine_name, say)
             elif request["do"] == "stop" or made is None or description is None:
                 break
             else:
                 runs = [decode_run(run) for run in request.get("runs", [request])]
-                for id_, seen in answered(made, description, runs):
+                for id_, seen in run_with_errors_as_answers(made, description, runs):
                     for message in encode_answers(id_, seen):
                         say(message)
     finally:
@@ -53,10 +53,10 @@ def serve(word: str, requests: TextIO, answers: TextIO) -> None:
             made.stop()
 
 
-def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | None, Description | None]:
+def _start(engine_name: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | None, Description | None]:
     made = None
     try:
-        made = engine(word)
+        made = engine(engine_name)
         description = made.start()
         message = _encode(description)
     except UnknownEngine as error:
@@ -83,10 +83,10 @@ def _encode(description: object) -> dict[str, Any]:
         raise EngineUnavailable(f"its start() returned a malformed Description: {_cause(error)}") from None
 
 
-def answered(
+def run_with_errors_as_answers(
     made: Engine, description: Description, runs: Sequence[tuple[int, RunRequest]]
 ) -> Iterator[tuple[int, Observations]]:
-    """Run cases on an engine. Where it raises, that is its answer, and it is given the cases behind it again."""
+    """Run cases on an engine. An exception is the error of its case; the cases after it are requested again."""
     waiting = list(runs)
     while waiting:
         answers = iter(made.run([request for _, request in waiting]))

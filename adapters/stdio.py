@@ -32,7 +32,7 @@ from conformance.codec.protocol import (
     encode_run,
 )
 from conformance.codec.strict import LARGEST_FILE
-from conformance.engine import Description, RunRequest
+from conformance.engine import Description, RunRequest, batch_seconds
 from conformance.errors import EngineFailed, EngineUnavailable, Malformed, UnknownEngine
 from conformance.observation import Fired, Observation, Observations
 
@@ -52,10 +52,9 @@ class Patience:
         """
         Compute how long an engine that runs cases may say nothing.
 
-        It is a case's own deadline, and more: an adapter that notices a stall needs a moment to report it. Of cases
-        that run at once, each adds a tenth.
+        It is the deadline of these cases, and more: an adapter that notices a stall needs a moment to report it.
         """
-        return 1.25 * deadline * (1 + (together - 1) / 10) + 1.0
+        return 1.25 * batch_seconds(deadline, together) + 1.0
 
 
 @define

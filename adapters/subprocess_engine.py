@@ -1,7 +1,7 @@
 """
 Any engine by its name, in a process of its own.
 
-So one mechanism (`stdio`) handles engines that hang, exit or leak, in whatever language they are written.
+`stdio` handles engines that hang, exit or leak, in any language.
 """
 
 import json
@@ -25,20 +25,20 @@ class SubprocessEngine(Stdio):
 
     def __init__(
         self,
-        word: str,
+        engine_name: str,
         *,
         log: Path | None = None,
         listener: Listener | None = None,
         patience: Patience | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        name, _, command = word.partition(":")
+        name, _, command = engine_name.partition(":")
         if name == "stdio":
             super().__init__([command], log=log, listener=listener, patience=patience, environment=environment)
         else:
             if name != "python":
-                engine(word)  # This refuses an unknown name or setting at once.
-            served = own_process("conformance.adapters.serve", word)
+                engine(engine_name)  # This refuses an unknown name or setting at once.
+            served = own_process("conformance.adapters.serve", engine_name)
             super().__init__(
                 [],
                 log=log,

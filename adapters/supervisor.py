@@ -49,7 +49,7 @@ ARTIFACTS = "CONFORMANCE_ARTIFACTS"
 FAILED = b"!"
 """Sent over the socket before it is closed, if the suite ends an engine because it failed."""
 
-GRACE = 20.0
+SIGTERM_SECONDS = 20.0
 """Seconds for an engine to end after SIGTERM, before it is killed."""
 
 PR_SET_PDEATHSIG = 1
@@ -194,7 +194,7 @@ def _watch(
                 # Only the engine can end what it has started elsewhere (containers).
                 engine.terminate()
                 with suppress(subprocess.TimeoutExpired):
-                    engine.wait(GRACE)
+                    engine.wait(SIGTERM_SECONDS)
                 return {"asked": True, "failed": failed}
             if stderr in ready:
                 printed = os.read(stderr, 1 << 16)

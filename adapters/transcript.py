@@ -15,7 +15,7 @@ from attrs import frozen
 
 from conformance.errors import Unwritable, printable
 
-LONGEST = 100_000
+LONGEST_LINE = 100_000
 """Characters of a line that a transcript has."""
 
 
@@ -37,8 +37,8 @@ Listener: TypeAlias = Callable[[TranscriptLine], None]
 
 def sanitize_line(line: bytes) -> str:
     """Make a hostile line safe to keep and to show."""
-    text = printable(line[: 4 * LONGEST].decode("utf-8", "backslashreplace"))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(line)} bytes)"
+    text = printable(line[: 4 * LONGEST_LINE].decode("utf-8", "backslashreplace"))
+    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}… ({len(line)} bytes)"
 
 
 class Transcript:

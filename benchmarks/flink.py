@@ -107,7 +107,7 @@ def _run_baseline(engine: Flink, chosen: Sequence[Case]) -> float:
 class PlainFlink:
     """Client and cluster as PyFlink has them by itself: the cluster starts and ends with its job."""
 
-    groups = 1
+    slot_groups = 1
     failures = ("crash",)
     python = sys.executable
 
@@ -135,7 +135,7 @@ class PlainFlink:
             conf.set_string(name, value)
         environment = StreamExecutionEnvironment.get_execution_environment(conf)
         environment.set_parallelism(1)
-        build_job(environment, cases, setup, built=0, groups=1)
+        build_job(environment, cases, setup, restarts=0, slot_groups=1)
         self._job = environment.execute_async("plain")
         return str(self._job.get_job_id())
 

@@ -1,5 +1,9 @@
 """
-Conformance of streaming engines: cases, the reference model, and the judge that compares an engine with it.
+Conformance of streaming engines: what it means, and the commands that test it.
+
+The lower modules (errors, programs, case, branches, observation, model, engine, judge, codec) say what conformance
+means. The other ones run it: registry, campaign, pipeline and cli, with generators, adapters and reports.
+ARCHITECTURE.md has the layers.
 
 One import name holds the whole product. In a checkout the folders adapters/, generators/ and reports/ stand at the
 top level, and `conformance.adapters`, `conformance.generators` and `conformance.reports` are symbolic links to them; a

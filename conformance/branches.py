@@ -12,14 +12,11 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-from conformance.case import Case, Crash, Failure, Graph, Hold, Task
+from conformance.case import LONGEST_NAME, Case, Crash, Failure, Graph, Hold, Task
 from conformance.programs import Filter, KeyedSum, Sum
 
 MOST_KEYS = 8
 """A keyed sum of more keys than this stays what it is."""
-
-LONGEST = 32
-"""Characters of a name."""
 
 
 @frozen
@@ -45,7 +42,7 @@ class Branches:
         return frozenset(task.name for task in (*self.filters, *self.sums))
 
 
-def split(case: Case) -> Case:
+def split_keyed_sums(case: Case) -> Case:
     """Replace keyed sums by branches. A failure or a hold of such a task becomes one of a branch of it."""
     names = {task.name for task in case.graph.tasks} | set(case.graph.streams)
     branches = {
@@ -88,10 +85,10 @@ def split(case: Case) -> Case:
 
 def _branches(task: Task, keys: int, names: set[str]) -> Branches:
     def new(name: str, suffix: str) -> str:
-        made = name[: LONGEST - len(suffix)] + suffix
+        made = name[: LONGEST_NAME - len(suffix)] + suffix
         while made in names:
             suffix += "x"
-            made = name[: LONGEST - len(suffix)] + suffix
+            made = name[: LONGEST_NAME - len(suffix)] + suffix
         names.add(made)
         return made
 
@@ -110,8 +107,8 @@ def find(graph: Graph) -> Iterator[Branches]:
     """
     Find the keyed sums that a graph has as branches.
 
-    These are filters of the same streams, one for each remainder, each with one reader, which is a sum. Whether `split`
-    made them or the author of the case wrote them, they compute a keyed sum.
+    These are filters of the same streams, one for each remainder, each with one reader, which is a sum. They compute a
+    keyed sum, no matter if `split_keyed_sums` made them or the author of the case wrote them.
     """
     readers: dict[str, list[Task]] = {}
     for task in graph.tasks:

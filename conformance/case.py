@@ -26,7 +26,8 @@ BORDER = "border"
 PHASES: tuple[Phase, ...] = ("processing", "snapshot", "commit", "recovery")
 TARGETS = ("worker", "coordinator")
 
-NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
+LONGEST_NAME = 32
+NAME = re.compile(rf"[a-z][a-z0-9_-]{{0,{LONGEST_NAME - 1}}}", re.ASCII)
 LONGEST_TEXT = 64
 LONGEST_CASE_NAME = 200
 
@@ -38,7 +39,7 @@ MOST_FAILURES = 1_000
 
 def _name(value: object) -> None:
     if not isinstance(value, str) or not NAME.fullmatch(value):
-        raise Malformed(quote(value), "a name that matches [a-z][a-z0-9_-]{0,31}")
+        raise Malformed(quote(value), f"a name that matches {NAME.pattern}")
 
 
 def _names(values: object, *, least: int = 0) -> None:
@@ -194,6 +195,11 @@ class Kill:
             with inside("phase"):
                 _one_of(self.phase, PHASES)
 
+    @property
+    def effective_phase(self) -> Phase:
+        """The phase in which it happens: that of the case file, or else processing."""
+        return self.phase or "processing"
+
 
 @frozen
 class Restart:
@@ -228,7 +234,7 @@ FAILURES: dict[str, type[Failure]] = {failure.kind: failure for failure in (Cras
 
 @frozen
 class Hold:
-    """Timing, not failure: that task handles its part of that epoch as late as it can."""
+    """Delay a task: it handles its part of the epoch after all tasks that can go on without it."""
 
     task: str
     epoch: int
@@ -241,7 +247,7 @@ def _frozen_inputs(inputs: Any) -> Any:
 @frozen
 class Case:
     """
-    One question to an engine: what does this graph let out, for this input and with these failures.
+    A dataflow graph, its recorded input, the failures to inject and the holds.
 
     The name is for people. A case is identified by the digest of all its other fields (`codec.digest`).
     """

@@ -29,7 +29,7 @@ def capability_names(failure: Failure) -> Iterator[str]:
     yield failure.kind
     if isinstance(failure, Kill):
         yield f"kill:{failure.target}"
-        yield f"kill:{failure.target}:{failure.phase or 'processing'}"
+        yield f"kill:{failure.target}:{failure.effective_phase}"
 
 
 def _set(names: Iterable[str]) -> frozenset[str]:
@@ -90,7 +90,7 @@ class Capabilities:
 def _words(failure: Failure) -> Iterator[str]:
     yield failure.kind
     if isinstance(failure, Kill):
-        yield from (failure.target, f"in {failure.phase or 'processing'}")
+        yield from (failure.target, f"in {failure.effective_phase}")
     elif isinstance(failure, Crash):
         yield failure.task
 
@@ -108,9 +108,8 @@ class RunRequest:
     """
     One case to run.
 
-    With it come the streams to observe (all, unless said otherwise), a deadline in seconds, and a seed for what the
-    adapter itself chooses. The seed is the same for all cases of a campaign; an adapter mixes it with the case's
-    digest.
+    It names the streams to observe (default: all), a deadline in seconds, and a seed for the adapter's own choices. The
+    seed is the same for all cases of a campaign; an adapter mixes it with the case's digest.
     """
 
     case: Case
@@ -118,11 +117,16 @@ class RunRequest:
     seconds: float = 60.0
     seed: int = 0
     id: int = field(factory=count().__next__, eq=False, repr=False)
-    """Identifies the request in this process, among any others."""
+    """Identifies the request among those of one `run`; a copy made by `evolve` keeps it."""
 
     @streams.default
     def _all(self) -> frozenset[str]:
         return frozenset(self.case.graph.streams)
+
+
+def batch_seconds(seconds: float, cases: int) -> float:
+    """Return the deadline of cases that run at once and have this deadline each: every further case adds a tenth."""
+    return seconds * (1 + (cases - 1) / 10)
 
 
 @frozen
@@ -142,8 +146,12 @@ class Description:
         """How the engine says it works; its observations have to say the same."""
         return (self.epochs, self.atomic, self.snapshots)
 
-    def suited(self, request: RunRequest) -> RunRequest:
-        """Add the sources to the observed streams of an engine with borders of its own: they show where these are."""
+    def with_required_streams(self, request: RunRequest) -> RunRequest:
+        """
+        Add the sources to the observed streams if the engine places its own borders.
+
+        Only sources show where these borders are.
+        """
         return (
             evolve(request, streams=request.streams | set(request.case.graph.sources))
             if self.epochs == "own"
@@ -181,9 +189,9 @@ class Engine(Protocol):
         """
         Run cases, all at once or one after the other, and yield the observations of each, in their order.
 
-        The requests have been through `Description.suited`. A run that failed is yielded, too, as observations whose
-        `end` is "error"; an exception counts as the error of the next case, and the cases behind it are requested
-        again.
+        The requests have been through `Description.with_required_streams`. A run that failed is yielded, too, as
+        observations whose `end` is "error"; an exception counts as the error of the next case, and the cases behind it
+        are requested again.
         """
         ...
 

@@ -83,7 +83,7 @@ class Observations:
     """
     Everything that was observed of one run of a case, and how the run ended.
 
-    An adapter makes them, the judge judges them. A variable that holds them is called `seen` in this project.
+    An adapter makes them, the judge judges them.
     """
 
     case_digest: str

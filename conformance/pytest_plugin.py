@@ -7,7 +7,7 @@ The pytest plugin: `pytest --conformance-engine flink`, or a test of four lines.
     def test_failures_cannot_be_seen(conformance, guarantee):
         conformance("python:my_engine:MyEngine").check(guarantee)
 
-Every pytest run loads this module, so it imports only pytest until a campaign is requested.
+Every pytest run loads this module, so it imports little besides pytest until a campaign is requested.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from conformance.settings import PROFILE_NAMES, read_settings
 
 if TYPE_CHECKING:
     from conformance.campaign.tally import Tally
@@ -33,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-engine", action="append", default=[], metavar="ENGINE", help="certify this engine")
     group.addoption(
         "--conformance-profile",
-        choices=("quick", "standard", "deep"),
+        choices=PROFILE_NAMES,
         help="the number of generated cases: 100, 1,000 or 10,000",
     )
     group.addoption("--conformance-cases", type=int, metavar="N", help="another number of generated cases")
@@ -114,7 +116,6 @@ class Campaigns:
         from conformance.campaign.session import CampaignConfig, certify, new_folder  # noqa: PLC0415
         from conformance.campaign.tally import Tally  # noqa: PLC0415
         from conformance.reports.folder import finish  # noqa: PLC0415
-        from conformance.settings import read_settings  # noqa: PLC0415
 
         settings = read_settings(self._config.rootpath)
         asked = {name: self._config.getoption(f"conformance_{name}") for name in OPTIONS}

@@ -3,12 +3,22 @@
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from conformance.errors import Malformed, Unreadable, quote
 
 FILE = "pyproject.toml"
 TABLE = ("tool", "conformance")
+
+
+PROFILE_NAMES = ("quick", "standard", "deep")
+"""The names of `campaign.plan.PROFILES`."""
+
+
+Keep: TypeAlias = Literal["failed", "all", "none"]
+"""Of which runs the files of the engine are kept; `failed` are those that violate, err or stall."""
+
+KEEP: tuple[Keep, ...] = get_args(Keep)
 
 
 def _is_text(value: object) -> bool:
@@ -25,14 +35,14 @@ def _is_time(value: object) -> bool:
 
 KNOWN: dict[str, tuple[Callable[[Any], bool], str]] = {
     "engines": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of engines"),
-    "profile": (lambda value: value in ("quick", "standard", "deep"), "quick, standard or deep"),
+    "profile": (lambda value: value in PROFILE_NAMES, f"one of {', '.join(PROFILE_NAMES)}"),
     "cases": (_is_whole, "a number from 0"),
     "seed": (_is_whole, "a number from 0"),
     "out": (_is_text, "a folder"),
     "deadline": (_is_time, "a number of seconds"),
     "shrink-runs": (_is_whole, "a number from 0"),
     "shrink-seconds": (_is_time, "a number of seconds"),
-    "keep": (lambda value: value in ("failed", "all", "none"), "failed, all or none"),
+    "keep": (lambda value: value in KEEP, f"one of {', '.join(KEEP)}"),
 }
 """Every setting, with its check and what it expects."""
 

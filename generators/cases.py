@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from conformance.branches import split
+from conformance.branches import split_keyed_sums
 from conformance.case import Case
 from conformance.engine import EVERYTHING, Capabilities
 from conformance.generators.failures import (
@@ -46,7 +46,7 @@ def cases(*, capabilities: Capabilities = EVERYTHING, size: Size = DEFAULT) -> S
             failures=schedule_of(failures, graph, len(epochs)),
             holds=holds_of(holds, graph, len(epochs)),
         )
-        return split(case) if capabilities.branches else case
+        return split_keyed_sums(case) if capabilities.branches else case
 
     return st.tuples(
         graph_sketches(tasks=size.tasks, inputs=size.inputs, programs=ops),

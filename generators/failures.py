@@ -67,12 +67,12 @@ def _aims() -> list[tuple[str, Phase]]:
 
 def schedule_of(sketches: Sequence[FailureSketch], graph: Graph, epochs: int) -> tuple[Failure, ...]:
     """
-    Make a schedule of sketches, each failure at a point that is still ahead when it is armed.
+    Make a schedule of sketches in which every failure can happen after the ones before it.
 
-    A failure in an uncommitted epoch is followed by a recovery that does this epoch again, so the next failure may
-    strike in the same epoch or later: failures are sorted by epoch and otherwise stay as they were drawn. A failure
-    that strikes after the commit of an epoch comes last in it, and there is only one of them. (Sorting leaves each
-    failure its own epoch when other failures are removed; moving a late one on would not.)
+    Recovery repeats the epoch in which a failure happened, so the next failure may be in the same epoch or in a later
+    one: failures are sorted by epoch and otherwise keep their order. A failure after the commit of an epoch comes last
+    in that epoch, and an epoch has at most one of them. Sorting, unlike moving late failures, keeps the epoch of each
+    failure when others are removed.
     """
     tasks = [task.name for task in graph.tasks]
     found: list[Failure] = []
@@ -85,7 +85,7 @@ def schedule_of(sketches: Sequence[FailureSketch], graph: Graph, epochs: int) ->
 
 
 def _commits(failure: Failure) -> bool:
-    """Tell whether a failure strikes after its epoch is committed."""
+    """Tell whether a failure happens after its epoch is committed."""
     return isinstance(failure, Restart) or (isinstance(failure, Kill) and failure.phase == "commit")
 
 

@@ -14,7 +14,10 @@ SOURCES = "abcd"
 TASKS = "tuvwxyzpqrmn"
 
 REFERENCES = (0, 1, 2, -1, -1, -1, -1, -1, -2, -2, 3, 4)
-"""What a task may read: from 0 on the sources and then the outputs, from -1 on the newest, which make a graph deep."""
+"""
+The streams that a task may read, by index: sources first, then outputs. Negative indexes count from the newest output,
+and make a graph deep.
+"""
 
 GraphSketch: TypeAlias = Sequence[tuple[Sequence[int], Program[Any]]]
 """A graph before its streams have names: for each task the streams it reads, by number, and its program."""

@@ -1,9 +1,9 @@
 """
-The strategy for parts of a case, which is how a case is shrunk that Hypothesis did not draw.
+The strategy that draws parts of a given case, to shrink it.
 
-A drawn case can be shrunk through the bytes it was drawn from. A hand-written one, or a batch merged into one case,
-cannot; for these, parts of the case are drawn. Everything that stays keeps its name, so this is the quicker way for
-drawn cases, too.
+Hypothesis shrinks a case through the bytes from which it was drawn. A hand-written case, or a batch merged into one
+case, has no such bytes, so its parts are drawn instead. Parts keep their names, which makes this the faster way to
+shrink drawn cases, too.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ GONE, PLAIN = 0, 1
 """Removed; or replaced by the plainest form: a task by its inputs, which its readers read instead, an event by a 1."""
 
 UNCHANGED = 3
-"""Kept as it is. (A power of two, less one: every choice that bytes can make is one.)"""
+"""Kept as it is. Choices go from 0 to 3, so any two bits make one."""
 
 ALL_OF_IT = b"\xff" * 8192
 """The bytes from which Hypothesis draws the case itself: Hypothesis takes no more, and a choice takes two of them."""

@@ -14,7 +14,7 @@ from conformance.case import BORDER, PHASES, TARGETS, Case, Crash, Graph, Kill, 
 TWO = 2
 
 SKEWED = 3
-"""How many times as many events make one source, or one epoch, skewed against another."""
+"""A source or an epoch is skewed if it has so many times the events of another."""
 
 
 def situations(case: Case) -> frozenset[str]:
@@ -128,9 +128,7 @@ def _back_to_back(case: Case) -> bool:
 
 def _kills(target: str | None = None, phase: str | None = None) -> Callable[[Case], bool]:
     return lambda case: any(
-        isinstance(failure, Kill)
-        and target in {None, failure.target}
-        and phase in {None, failure.phase or "processing"}
+        isinstance(failure, Kill) and target in {None, failure.target} and phase in {None, failure.effective_phase}
         for failure in case.failures
     )
 

@@ -19,8 +19,8 @@ from conformance.observation import Observations
 from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.diagrams import Diagram, draw_run, draw_witness, find_closest, find_witness
 from conformance.reports.graph import draw_graph
-from conformance.reports.labels import describe_failure, describe_hold
-from conformance.reports.sanitize import format_events
+from conformance.reports.labels import describe_failure, describe_failures, describe_holds
+from conformance.reports.sanitize import MAX_LINES, format_epochs
 from conformance.reports.timeline import Timeline, failures_before, read_log
 from conformance.reports.times import Samples
 
@@ -35,8 +35,6 @@ MAX_RUNS_WITH_DETAILS = 3_000
 
 MAX_VIOLATION_DIAGRAMS = 60
 """Violating runs of an engine that have brief diagrams: most of the others show the same violation."""
-
-MAX_LINES = 40
 
 
 @frozen
@@ -108,8 +106,8 @@ def describe_case(
         file=f"{folder}cases/{name}.json",
         graph=draw_graph(case) if detailed else Markup(""),
         inputs=tuple(_format_stream(source, case.inputs[source]) for source in case.graph.sources),
-        failures=tuple(map(describe_failure, case.failures[:MAX_LINES])),
-        holds=tuple(map(describe_hold, case.holds[:MAX_LINES])),
+        failures=describe_failures(case),
+        holds=describe_holds(case),
         runs=tuple(runs),
         outputs=_group_outputs(runs),
         filter_keys=" ".join(f"{run.slug}:{run.outcome.replace(' ', '-')}" for run in runs),
@@ -187,7 +185,7 @@ def _list_chronology(case: Case, observed: Observations, level: _DetailLevel) ->
     for index, observation in enumerate(observed.observations[:MAX_LINES]):
         marks += ["✕" for fired in observed.fired if fired.before == index]
         marks.append(str(max(map(len, observation.streams.values()), default=0)))
-    return (f"Epochs shown, look by look: {' '.join(marks)}",)
+    return (f"Epochs shown in each observation: {' '.join(marks)}",)
 
 
 def _list_lines(case: Case, observed: Observations) -> Iterator[str]:
@@ -245,4 +243,4 @@ def _format_output(case: Case, observed: Observations) -> Iterator[StreamEpochs]
 
 
 def _format_stream(stream: str, epochs: Epochs) -> StreamEpochs:
-    return StreamEpochs(stream, tuple(map(format_events, epochs[:MAX_LINES])))
+    return StreamEpochs(stream, format_epochs(epochs))

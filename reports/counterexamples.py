@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from conformance.campaign.certificate import reproduction
 from conformance.campaign.events import Guarantee, Shrunk, broken_by
-from conformance.campaign.results import command_path
-from conformance.case import Case, Epochs
+from conformance.campaign.results import command_path, kept_name, observations_of
+from conformance.case import Case
 from conformance.codec import digest, encode_case
 from conformance.judge.verdict import Finding, delivery_guarantee
 from conformance.observation import Observations
@@ -18,9 +18,9 @@ from conformance.reports.alignment import AlignedRow, align
 from conformance.reports.campaigns import EngineCampaign
 from conformance.reports.diagrams import Diagram, draw_run, find_closest
 from conformance.reports.graph import draw_graph
-from conformance.reports.labels import describe_failure, describe_hold
+from conformance.reports.labels import describe_failures, describe_holds
 from conformance.reports.overview import counterexample_anchor
-from conformance.reports.sanitize import format_events
+from conformance.reports.sanitize import format_epochs
 from conformance.reports.summary import describe_examination
 from conformance.reports.timeline import read_log
 
@@ -28,9 +28,6 @@ GUARANTEES_FROM_WORST = ("none", "at-most-once", "at-least-once", "exactly-once 
 
 MAX_JSON_LENGTH = 64_000
 """Characters of a case that is shown as JSON; a larger case has its file."""
-
-MAX_LINES = 40
-"""Epochs of an input, failures and holds that are shown."""
 
 
 @frozen
@@ -53,13 +50,15 @@ class Counterexample:
     run_command: str
     check_command: str
     json: str
+    kept: str
+    """The folder of the files that the engine left of its last failing run; empty, if there is none."""
 
 
 def list_counterexamples(campaigns: Sequence[EngineCampaign]) -> tuple[Counterexample, ...]:
     """List counterexamples by the guarantee that remains, then how often the case fails, then how many cases fail."""
     found = [(campaign, shrunk) for campaign in campaigns for shrunk in campaign.tally.shrunk.values()]
     found.sort(key=lambda each: _rank(*each))
-    return tuple(_counterexample(*each) for each in found)
+    return tuple(_counterexample(*each, several=len(campaigns) > 1) for each in found)
 
 
 def _rank(campaign: EngineCampaign, shrunk: Shrunk) -> tuple[int, float, int]:
@@ -71,7 +70,7 @@ def _count_violations(campaign: EngineCampaign, shrunk: Shrunk) -> int:
     return sum(1 for _ in campaign.tally.violations(shrunk.guarantee))
 
 
-def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
+def _counterexample(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> Counterexample:
     case, observed = campaign.results.counterexample(shrunk.file)
     origin = campaign.tally.judged.get(shrunk.index)
     if observed is None and origin is not None and shrunk.digest == origin.digest:
@@ -79,7 +78,7 @@ def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
     findings = [each for each in shrunk.findings if broken_by(each) == shrunk.guarantee] or list(shrunk.findings)
     diagrams, rows = _draw(case, observed, findings)
     folder = command_path(campaign.results.folder)
-    files = (f"{folder}/{shrunk.file}", f"{folder}/{shrunk.file.removesuffix('.json')}-observations.json")
+    files = (f"{folder}/{shrunk.file}", f"{folder}/{observations_of(shrunk.file)}")
     check = shlex.join(["conformance", "check", *files])
     text = json.dumps(encode_case(case), indent=1)
     return Counterexample(
@@ -91,19 +90,23 @@ def _counterexample(campaign: EngineCampaign, shrunk: Shrunk) -> Counterexample:
         delivery_guarantee=delivery_guarantee(shrunk.findings),
         facts=tuple(_list_facts(campaign, shrunk)),
         graph=draw_graph(case),
-        inputs=tuple((source, _format_epochs(case.inputs[source])) for source in case.graph.sources),
-        failures=tuple(map(describe_failure, case.failures[:MAX_LINES])),
-        holds=tuple(map(describe_hold, case.holds[:MAX_LINES])),
+        inputs=tuple((source, format_epochs(case.inputs[source])) for source in case.graph.sources),
+        failures=describe_failures(case),
+        holds=describe_holds(case),
         diagrams=diagrams,
         rows=rows,
         run_command=reproduction(campaign.tally, shrunk, folder),
         check_command=check if observed is not None else "",
         json=text if len(text) <= MAX_JSON_LENGTH else "",
+        kept=_kept(campaign, shrunk, several=several),
     )
 
 
-def _format_epochs(epochs: Epochs) -> tuple[str, ...]:
-    return tuple(map(format_events, epochs[:MAX_LINES]))
+def _kept(campaign: EngineCampaign, shrunk: Shrunk, *, several: bool) -> str:
+    """Return the folder of the engine's files, relative to the report, if there is one."""
+    folder = campaign.results.kept(kept_name(shrunk.file))
+    prefix = f"{campaign.slug}/" if several else ""
+    return f"{prefix}{folder.relative_to(campaign.results.folder).as_posix()}/" if folder.is_dir() else ""
 
 
 def _draw(

@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "a restart",
         "a partition",
     ),
-    "Where they strike": (
+    "Where they happen": (
         "a failure in the first epoch",
         "a failure in the last epoch",
         "a crash at the first event",

@@ -23,7 +23,7 @@ WITNESS_STEPS = 10_000
 LOGGED = "What its tasks did, as the engine logged it."
 INFERRED = (
     "Inferred, as the engine does not log what its tasks do: a failure-free execution that shows {what}, with the "
-    "observations and, between them, the failures. What was done in vain is not known."
+    "observations and, between them, the failures. The work lost with a failure is not known."
 )
 WITNESS = "A failure-free execution that shows all that was observed."
 

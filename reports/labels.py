@@ -4,8 +4,8 @@ import re
 
 from markupsafe import Markup, escape
 
-from conformance.case import BORDER, Crash, Failure, Hold, Kill, Partition
-from conformance.reports.sanitize import sanitize
+from conformance.case import BORDER, Case, Crash, Failure, Hold, Kill, Partition
+from conformance.reports.sanitize import MAX_LINES, sanitize
 
 ICONS = {
     "conforms": "✓",
@@ -36,14 +36,24 @@ def describe_failure(failure: Failure) -> str:
             position = "at its border" if event == BORDER else f"before event {event}"
             return f"`{failure.task}` crashes in epoch {failure.epoch}, {position}"
         case Kill():
-            return f"the {failure.target} is killed in epoch {failure.epoch}, in {failure.phase or 'processing'}"
+            return f"the {failure.target} is killed in epoch {failure.epoch}, in {failure.effective_phase}"
         case Partition():
             return f"a worker is cut off for {failure.seconds:g} s in epoch {failure.epoch}"
         case _:
             return f"orderly restart after epoch {failure.epoch}"
 
 
-def describe_hold(hold: Hold) -> str:
+def describe_failures(case: Case) -> tuple[str, ...]:
+    """Describe the failures of a case, one line for each."""
+    return tuple(map(describe_failure, case.failures[:MAX_LINES]))
+
+
+def describe_holds(case: Case) -> tuple[str, ...]:
+    """Describe the holds of a case, one line for each."""
+    return tuple(map(_describe_hold, case.holds[:MAX_LINES]))
+
+
+def _describe_hold(hold: Hold) -> str:
     """Describe a hold: the task that is delayed, and the epoch."""
     return f"`{hold.task}` goes last in epoch {hold.epoch}"
 

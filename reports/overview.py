@@ -86,8 +86,8 @@ def _column(campaign: EngineCampaign, *, several: bool) -> EngineColumn:
 
 def _explain_no_meaning(verdict: EngineVerdict) -> str:
     if verdict == "violates":
-        return "A violation that was seen is one, however many cases show none."
-    return "No generated case with a failure counts, so there is nothing to be sure of."
+        return "One violation is enough, however many cases conform."
+    return "No generated case with failures has a verdict."
 
 
 def _format_settings(campaign: EngineCampaign) -> str:

@@ -5,6 +5,7 @@ Sanitized text has no hidden character, no character that reverses the reading d
 not escaped: the template engine and `svg` escape it for HTML.
 """
 
+from conformance.case import Epochs
 from conformance.errors import printable
 from conformance.programs import Event
 
@@ -13,6 +14,9 @@ MAX_LENGTH = 600
 
 MAX_EVENT_LENGTH = 64
 """Characters of a text event."""
+
+MAX_LINES = 40
+"""Lines of a list: epochs of a stream, failures, holds, findings, observations."""
 
 MAX_LABEL_LENGTH = 6
 """Characters of an event's label in a diagram."""
@@ -34,6 +38,11 @@ def format_events(values: tuple[Event, ...], limit: int = 24) -> str:
     """Format the events of an epoch on one line."""
     line = ", ".join(map(format_event, values[:limit])) or "–"
     return line if len(values) <= limit else f"{line}, … ({len(values):,} events)"
+
+
+def format_epochs(epochs: Epochs) -> tuple[str, ...]:
+    """Format a stream, one line for each epoch."""
+    return tuple(map(format_events, epochs[:MAX_LINES]))
 
 
 def label_event(value: Event) -> str:

@@ -170,24 +170,24 @@ def _draw_lanes(canvas: Canvas) -> Iterator[Markup]:
         yield path("".join(outages), "d")
 
 
-def _draw_messages(canvas: Canvas) -> Iterator[Markup]:
+def _arrows(canvas: Canvas) -> Iterator[tuple[MessageArrow, str, int, int]]:
+    """Yield each message that arrives: where its path starts, and how far it goes to the right and down."""
     for message in canvas.layout.messages:
         if message.end is not None:
             x1, y1 = canvas.start(message)
             x2, y2 = canvas.end(message, message.end)
-            dx, dy = round(x2) - round(x1), round(y2) - round(y1)
-            curve = f"M{px(x1)} {px(y1)}c0 {px(dy * 0.5)} {dx} {px(dy * 0.4)} {dx} {dy}"
-            yield path(curve, title=_title(message))
+            yield message, f"M{px(x1)} {px(y1)}", round(x2) - round(x1), round(y2) - round(y1)
+
+
+def _draw_messages(canvas: Canvas) -> Iterator[Markup]:
+    for message, start, dx, dy in _arrows(canvas):
+        yield path(f"{start}c0 {px(dy * 0.5)} {dx} {px(dy * 0.4)} {dx} {dy}", title=_title(message))
 
 
 def _draw_streams(canvas: Canvas) -> Iterator[Markup]:
     lines: dict[str, list[str]] = {}
-    for message in canvas.layout.messages:
-        if message.end is not None:
-            x1, y1 = canvas.start(message)
-            x2, y2 = canvas.end(message, message.end)
-            dx, dy = round(x2) - round(x1), round(y2) - round(y1)
-            lines.setdefault(message.stream, []).append(f"M{px(x1)} {px(y1)}l{dx} {dy}")
+    for message, start, dx, dy in _arrows(canvas):
+        lines.setdefault(message.stream, []).append(f"{start}l{dx} {dy}")
     for stream, drawn in lines.items():
         yield path("".join(drawn), title=stream)
 

@@ -13,8 +13,8 @@ from attrs import frozen
 
 from conformance.case import Case, Crash, Failure, Task
 from conformance.model.configuration import Rule, Trace, initial
-from conformance.model.snapshot import epoch_of, gce
-from conformance.model.trace import configurations
+from conformance.model.snapshot import gce
+from conformance.model.trace import configurations, step_effect
 from conformance.observation import Fired, Observations
 from conformance.programs import Event
 
@@ -97,15 +97,11 @@ def replay(case: Case, trace: Trace) -> tuple[Timeline, dict[int, int]]:
     following = configurations(initial(case), trace)
     before = next(following)
     for step, after in zip(trace, following, strict=True):
-        output = before.dataflow.processors[step.task].output
-        sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
-        sends = tuple((n, after.messages[output][n][1]) for n in sent)
-        seq, value = 0, None
-        if step.rule is Rule.EVENT:
-            seq = before.numbers[step.task][step.stream]
-            value = before.messages[step.stream][seq][1]
         kind: EntryKind = "event" if step.rule is Rule.EVENT else "border"
-        entries.append(TimelineEntry(kind, step.task, epoch_of(before, step.task), step.stream, seq, value, sends))
+        effect = step_effect(before, step, after)
+        entries.append(
+            TimelineEntry(kind, step.task, effect.epoch, step.stream, effect.seq, effect.value, effect.sends)
+        )
         if kind == "border":
             commits.setdefault(gce(after), len(entries))
         before = after

@@ -35,12 +35,19 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def test_no_class_name_is_defined_twice():
+def types(tree: ast.Module) -> Iterator[str]:
+    """Find the classes and type aliases that a module defines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+                yield name
+
+
+def test_no_class_or_type_alias_is_defined_twice():
     defined = Counter(
-        node.name
-        for path in files(".py", folders=PRODUCT)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
+        each for path in files(".py", folders=PRODUCT) for each in types(ast.parse(path.read_text(encoding="utf-8")))
     )
     assert [each for each, times in defined.items() if times > 1] == []
 

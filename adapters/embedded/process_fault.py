@@ -54,8 +54,8 @@ class ProcessFault:
         match self.failure:
             case Crash():
                 return "processing"
-            case Kill(phase=phase):
-                return phase or "processing"
+            case Kill() as kill:
+                return kill.effective_phase
         return "none"
 
     def _kill(self, circumstances: str) -> None:

@@ -10,7 +10,7 @@ from conformance.adapters.action_log import case_digests
 from conformance.adapters.artifacts import discard
 from conformance.adapters.embedded.attempt import Attempt, Library
 from conformance.adapters.embedded.process_fault import plan_fault
-from conformance.adapters.faults import EvidenceLog, next_failure
+from conformance.adapters.faults import EVIDENCE, EvidenceLog, next_failure
 from conformance.case import Epochs, Failure, Restart
 from conformance.codec import digest
 from conformance.engine import RunRequest
@@ -18,9 +18,6 @@ from conformance.observation import End, EngineInfo, Fired, Observation, Observa
 from conformance.programs import Event
 
 LOGGER = logging.getLogger("conformance.adapters.embedded")
-
-EVIDENCE = "evidence"
-"""The folder, within that of a run, of the evidence of its failures."""
 
 
 class EmbeddedRun:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters import orphans
 from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
-from conformance.adapters.flink.schedule import JobGroup, groups
+from conformance.adapters.flink.schedule import JobGroup, group_requests
 from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
 from conformance.adapters.jvm import java_home
-from conformance.engine import Capabilities, Description, RunRequest
+from conformance.engine import Capabilities, Description, RunRequest, batch_seconds
 from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
 
@@ -76,7 +76,7 @@ class Flink:
         return Description(
             self._info,
             Capabilities(
-                failures=self._failures() - (NEEDS_GIVEN_EPOCHS if self._setup.is_own else set()),
+                failures=self._failures() - (NEEDS_GIVEN_EPOCHS if self._setup.has_own_epochs else set()),
                 branches=self._setup.is_parallel,
             ),
             epochs=self._setup.epochs,  # type: ignore[arg-type]
@@ -128,18 +128,18 @@ class Flink:
         with ThreadPoolExecutor(CONCURRENT_JOBS) as embedded, ThreadPoolExecutor(1) as spread:
             running: dict[int, Future[dict[int, Observations]]] = {}
             shared: list[Future[dict[int, Observations]]] = []
-            for group in groups(requests):
+            for group in group_requests(requests):
                 if self._place_of(group) == EMBEDDED:
                     shared.append(job := embedded.submit(self._run_job, group))
                 else:
                     job = spread.submit(self._run_job, group, after=shared)
-                running |= dict.fromkeys(group.requests, job)
-            for number in range(len(requests)):
-                yield running[number].result()[number]
+                running |= dict.fromkeys((request.id for request in group.requests), job)
+            for request in requests:
+                yield running[request.id].result()[request.id]
 
     def _place_of(self, group: JobGroup) -> str:
         """Return the place of a group. Cases with kills are in groups of their own."""
-        return self._setup.place_of(next(iter(group.requests.values())).case)
+        return self._setup.place_of(group.requests[0].case)
 
     def _run_job(self, group: JobGroup, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
         """Run a job after others, and return the observations by the ids of the run requests."""
@@ -151,10 +151,10 @@ class Flink:
 
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._job_numbers))
-        requests = list(group.requests.values())
+        requests = group.requests
         cluster.prepare(sum(map(has_standby, requests)))
         job = JobRun(group, self._setup, self._client, cluster, folder)
-        job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
+        job.run_until(monotonic() + CONCURRENT_JOBS * batch_seconds(requests[0].seconds, len(requests)))
         several = len(self._setup.places) > 1
         observations = dict(job.observations(self._info, place if several else None))
         discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))

@@ -22,8 +22,6 @@ RESTORE_SECONDS = 0.3
 class CaseRun:
     """A case that runs, or has run."""
 
-    id: int
-    """The id of its run request."""
     request: RunRequest
     deployment: CaseDeployment
     progress: Progress
@@ -51,7 +49,11 @@ class CaseRun:
         return {name: self.progress.attempts[name] for name in names if name in self.progress.attempts}
 
     def record_failure(self, when: float, operators: Collection[str]) -> None:
-        """Record a failure. Waiting operators are released, because Flink cannot restore a region before they exit."""
+        """
+        Record when the case failed and which operators did.
+
+        The gate controller then releases waiting operators, because Flink cannot restore a region before they exit.
+        """
         self.failed_at, self.failed_operators = when, operators
 
     def is_to_be_restored(self, operator: str, since: float) -> bool:
@@ -122,7 +124,12 @@ class CaseRuns:
 
         In a shared job they may not if a failure is due, in this epoch or, of the case itself, in the next one.
         """
-        if self.setup.is_own or not run.plays_ahead or epoch >= run.request.case.epochs or self.awaits_restart(epoch):
+        if (
+            self.setup.has_own_epochs
+            or not run.plays_ahead
+            or epoch >= run.request.case.epochs
+            or self.awaits_restart(epoch)
+        ):
             return False
         if self.is_alone:
             return True

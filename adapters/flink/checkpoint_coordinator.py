@@ -7,9 +7,12 @@ played the epoch; otherwise the checkpoint is abandoned, and another one is requ
 """
 
 import logging
+import re
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import Enum
 from time import monotonic, time
+from typing import Any
 
 from attrs import define, field
 
@@ -28,6 +31,12 @@ POLL_SECONDS = 0.01
 
 RETRY_SECONDS = 0.01
 """Seconds between an abandoned checkpoint and the next one."""
+
+EXCEPTIONS = re.compile(r"^(?:[\w.$]+(?:Exception|Error): )+")
+"""The classes of nested exceptions, before a message."""
+
+REASON_LENGTH = 300
+"""Characters of the reason that Flink gives for a failed checkpoint, in the action log."""
 
 
 class CheckpointState(Enum):
@@ -77,6 +86,10 @@ class CheckpointCoordinator:
         self._pending: PendingCheckpoint | None = None
         self._rolled_back: set[str] = set()
         self._retry_at = 0.0
+        self._abandoned = 0
+        """How many checkpoints of the current epoch were abandoned."""
+        self._reason = ""
+        """Why the last one of them was."""
 
     @property
     def is_pending(self) -> bool:
@@ -99,11 +112,12 @@ class CheckpointCoordinator:
     def _enter(self, state: CheckpointState) -> None:
         if state not in TRANSITIONS[self.state]:
             raise AssertionError(f"from {self.state.name} there is no way to {state.name}")
-        LOGGER.info("job %s: epoch %d: %s", self._checkpoints.job, len(self.closed) + 1, state.value)
+        if state in {CheckpointState.PLAYING_AHEAD, CheckpointState.ROLLING_BACK}:
+            LOGGER.info("job %s: epoch %d: %s", self._checkpoints.job, len(self.closed) + 1, state.value)
         self.state = state
 
     def _is_due(self, epoch: int) -> bool:
-        if self._setup.is_own or epoch > self._cases.epochs or monotonic() < self._retry_at:
+        if self._setup.has_own_epochs or epoch > self._cases.epochs or monotonic() < self._retry_at:
             return False
         if self._faults.delays_checkpoint(epoch):
             return False
@@ -135,33 +149,47 @@ class CheckpointCoordinator:
         pending.polled = monotonic()
         try:
             outcome = self._checkpoints.outcome(pending.request)
-        except (RestError, OSError):
-            self._abandon_checkpoint(pending)
+        except (RestError, OSError) as error:
+            self._abandon_checkpoint(pending, f"Flink does not tell its outcome: {error}")
             return False
         if outcome is None:
             self._let_sources_play_ahead(pending)
             return False
         number = outcome.get("checkpointId")
-        if number is not None:
-            self._cases.update()
-        if number is None or pending.sources != [run.sources for run in self._cases]:
-            self._abandon_checkpoint(pending)
+        if number is None:
+            self._abandon_checkpoint(pending, _failure_cause(outcome))
+            return False
+        self._cases.update()
+        if pending.sources != [run.sources for run in self._cases]:
+            self._abandon_checkpoint(pending, "a source was restored meanwhile")
             return False
         self._pending = None
         self._enter(CheckpointState.WAITING)
         self.closed.append(self._checkpoints.committed.checkpoint(number))
-        LOGGER.info("job %s: epoch %d: closed by checkpoint %s", self._checkpoints.job, pending.epoch, number)
+        LOGGER.info(
+            "job %s: epoch %d: closed by checkpoint %s, %d abandoned before it",
+            self._checkpoints.job,
+            pending.epoch,
+            number,
+            self._abandoned,
+        )
+        self._abandoned, self._reason = 0, ""
         if self._setup.mode == UNALIGNED:
             self._record_in_flight_bytes(number)
         return True
 
-    def _abandon_checkpoint(self, pending: PendingCheckpoint) -> None:
+    def _abandon_checkpoint(self, pending: PendingCheckpoint, reason: str) -> None:
         """
         Give a checkpoint up, and request another one soon.
 
         A source that played ahead has gone too far, because there is no checkpoint between the two epochs any more. So
-        it is made to fail, unless it has failed already, and is restored.
+        it is made to fail, unless it has failed already, and is restored. While a job is restored, checkpoints fail
+        for the same reason every few milliseconds; the reason is logged once.
         """
+        self._abandoned += 1
+        if reason != self._reason:
+            LOGGER.info("job %s: epoch %d: abandoned a checkpoint: %s", self._checkpoints.job, pending.epoch, reason)
+            self._reason = reason
         for run, sources in pending.ahead:
             self._rolled_back.update(sources.values())
             if run.sources == sources:
@@ -182,8 +210,9 @@ class CheckpointCoordinator:
 
     def _let_sources_play_ahead(self, pending: PendingCheckpoint) -> None:
         """Let sources that the checkpoint has passed play the next epoch, while it is under way further down."""
-        already = [run.id for run, _ in pending.ahead]
-        runs = [run for run in self._cases if run.id not in already and self._cases.may_play_ahead(run, pending.epoch)]
+        already = {run.request.id for run, _ in pending.ahead}
+        others = [run for run in self._cases if run.request.id not in already]
+        runs = [run for run in others if self._cases.may_play_ahead(run, pending.epoch)]
         if not runs or (self._cases.fired > pending.fired and not self._cases.is_alone):
             return
         with suppress(RestError, OSError, KeyError):
@@ -198,3 +227,10 @@ class CheckpointCoordinator:
                     pending.ahead.append((run, sources))
                     for attempt in sources.values():
                         run.deployment.channel.signal(PlayAhead(attempt, pending.epoch + 1))
+
+
+def _failure_cause(outcome: Mapping[str, Any]) -> str:
+    """Return the reason that Flink gives for a failed checkpoint: one line, without the classes of exceptions."""
+    cause = outcome.get("failureCause")
+    text = cause.get("stack-trace", "") if isinstance(cause, Mapping) else str(cause)
+    return EXCEPTIONS.sub("", text.strip()).partition("\n")[0][:REASON_LENGTH]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from conformance.adapters.flink.deployment import CaseDeployment
 from conformance.adapters.flink.job import MORE, build_job
-from conformance.adapters.flink.rest import RestClient
+from conformance.adapters.flink.rest import LOOPBACK, RestClient
 from conformance.adapters.flink.setup import FlinkSetup
 
 REST_SETTINGS = {
@@ -27,7 +27,7 @@ MEMORY_SETTINGS = {
     "taskmanager.memory.network.max": "256m",
 }
 
-SLOTS = 32
+EMBEDDED_SLOTS = 32
 """Slots of the cluster in the client's JVM."""
 
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn640m"
@@ -43,7 +43,7 @@ class FlinkCluster(Protocol):
     rest: RestClient
     python: str
     """The Python interpreter of its workers."""
-    groups: int
+    slot_groups: int
     """Slots that the operators of a job are spread over."""
     failures: tuple[str, ...]
     """The kinds of failure that can be injected."""
@@ -93,10 +93,10 @@ class JobClient:
         cluster: FlinkCluster,
         cases: Sequence[CaseDeployment],
         setup: FlinkSetup,
-        built: int = 0,
+        restarts: int = 0,
         savepoint: Path | None = None,
     ) -> str:
-        """Build a job that was built `built` times before, submit it, from a savepoint if given, and return its id."""
+        """Build a job that was restarted so often, submit it, from a savepoint if given, and return its id."""
         from pyflink.common import Configuration  # noqa: PLC0415
         from pyflink.datastream import StreamExecutionEnvironment  # noqa: PLC0415
 
@@ -121,8 +121,8 @@ class JobClient:
             environment = StreamExecutionEnvironment(java_environment)
             environment.set_parallelism(1)
             # Each subtask of an operator takes a slot of the operator's slot sharing group.
-            groups = max(1, cluster.groups // MORE) if setup.is_parallel else cluster.groups
-            build_job(environment, cases, setup, built, groups)
+            slot_groups = max(1, cluster.slot_groups // MORE) if setup.is_parallel else cluster.slot_groups
+            build_job(environment, cases, setup, restarts, slot_groups)
         return str(environment.execute_async(self._folder.name).get_job_id())
 
     def stop(self) -> None:
@@ -158,7 +158,7 @@ def write_conf(folder: Path, settings: Mapping[str, Any], options: str = "") -> 
 class MiniCluster:
     """Flink's MiniCluster, in the JVM that builds the jobs."""
 
-    groups = 1
+    slot_groups = 1
     failures: tuple[str, ...] = ("crash", "restart")
 
     def __init__(self, client: JobClient) -> None:
@@ -168,13 +168,15 @@ class MiniCluster:
             **REST_SETTINGS,
             **MEMORY_SETTINGS,
             "rest.address": "localhost",
-            "rest.bind-address": "127.0.0.1",
+            "rest.bind-address": LOOPBACK,
             "rest.bind-port": "0",
         }.items():
             conf.setString(name, value)
         mini = jvm.org.apache.flink.runtime.minicluster
         builder = mini.MiniClusterConfiguration.Builder().setConfiguration(conf)
-        self._cluster = mini.MiniCluster(builder.setNumTaskManagers(1).setNumSlotsPerTaskManager(SLOTS).build())
+        self._cluster = mini.MiniCluster(
+            builder.setNumTaskManagers(1).setNumSlotsPerTaskManager(EMBEDDED_SLOTS).build()
+        )
         self._cluster.start()
         host, _, port = self._cluster.getRestAddress().get().getAuthority().partition(":")
         self.rest = RestClient(host, int(port))

@@ -7,16 +7,17 @@ metadata; then, one by one, the files get the names under which they can be read
 file is the one it belongs to, and a stream shows an epoch when every file of the epoch is there.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from attrs import define, field, frozen
 
+from conformance.adapters.flink.rows import DataRow, parse_row
 from conformance.case import Epochs
+from conformance.programs import Event
 
 SINK_FILE = re.compile(rb"/sinks/(\d+)/([a-z][a-z0-9_-]*)/(part-[0-9a-f-]+-\d+)")
 
@@ -45,24 +46,24 @@ class SinkFile:
         return "rows" in self.__dict__ or self.path.exists()
 
     @cached_property
-    def rows(self) -> tuple[Any, ...]:
+    def rows(self) -> tuple[DataRow, ...]:
         """Its content, which does not change once it is visible."""
         return _read_rows(self.path)
 
-    def events(self, stream: str) -> tuple[Any, ...]:
+    def events(self, stream: str) -> tuple[Event, ...]:
         """Return the events of a stream in it."""
         return _events(self.rows, stream)
 
 
-def _read_rows(path: Path) -> tuple[Any, ...]:
-    """Read a file of a sink: rows as Flink prints them, each with the text of `operators.row`."""
+def _read_rows(path: Path) -> tuple[DataRow, ...]:
+    """Read a file of a sink: rows as Flink prints them, each with its key before the text of `rows.format_row`."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    return tuple(json.loads(line.removeprefix("+I[").removesuffix("]").partition(", ")[2]) for line in lines)
+    return tuple(parse_row(line.removeprefix("+I[").removesuffix("]").partition(", ")[2]) for line in lines)
 
 
-def _events(rows: Sequence[Any], stream: str) -> tuple[Any, ...]:
+def _events(rows: Sequence[DataRow], stream: str) -> tuple[Event, ...]:
     """Return the events of a stream among rows, without its borders."""
-    return tuple(event for name, _, *events in rows if name == stream for event in events)
+    return tuple(row.event for row in rows if row.stream == stream and row.event is not None)
 
 
 @define
@@ -131,7 +132,7 @@ class CommittedOutput:
     def shows_border(self, case: int, tap: str, stream: str, epoch: int) -> bool:
         """Tell whether a border of a stream has been committed; behind its last border a stream has nothing."""
         files = self._files.get((case, tap), [])
-        return any(row == [stream, epoch] for file in files if file.is_visible for row in file.rows)
+        return any(DataRow(stream, epoch) in file.rows for file in files if file.is_visible)
 
     def epochs(self, case: int, tap: str, stream: str, ends: Sequence[CheckpointRef], *, last: bool) -> Epochs:
         """
@@ -141,7 +142,7 @@ class CommittedOutput:
         last observation, so are events of later checkpoints.
         """
         files = self._files.get((case, tap), [])
-        shown: list[tuple[Any, ...]] = []
+        shown: list[tuple[Event, ...]] = []
         begin: CheckpointRef = (-1, 0)
         for end in ends:
             own = [file for file in files if begin < file.checkpoint <= end]

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from conformance.adapters import orphans
 from conformance.adapters.flink import image
+from conformance.adapters.flink.rest import LOOPBACK
 from conformance.adapters.flink.roles import COORDINATOR, MEMORY_LIMIT, WORKER, ZOOKEEPER, ClusterLayout
 from conformance.adapters.flink.standalone import StandaloneCluster
 from conformance.adapters.supervisor import OWNER
@@ -215,7 +216,7 @@ class ContainerCluster(StandaloneCluster):
             pids_limit=2048,
         )
         if role == COORDINATOR:
-            container.ports[f"{REST_PORT}/tcp"] = ("127.0.0.1",)
+            container.ports[f"{REST_PORT}/tcp"] = (LOOPBACK,)
         inside = self._docker.networks.get(self._inside.id)
         try:
             container.start()
@@ -229,7 +230,7 @@ class ContainerCluster(StandaloneCluster):
 
     def rest_address(self, coordinator: ContainerNode) -> tuple[str, int] | None:
         port = coordinator.rest_port()
-        return ("127.0.0.1", port) if port else None
+        return (LOOPBACK, port) if port else None
 
     def stop_nodes(self) -> None:
         with ThreadPoolExecutor(8) as threads:

@@ -6,6 +6,7 @@ other way: an empty file for each, whose name says all of it. Files are the tran
 containers, which share a folder with the driver and nothing else.
 """
 
+import logging
 import os
 import time
 from contextlib import suppress
@@ -14,7 +15,7 @@ from uuid import uuid4
 
 from attrs import frozen
 
-from conformance.adapters.faults import EvidenceLog
+from conformance.adapters.faults import EVIDENCE, EvidenceLog
 from conformance.adapters.flink.messages import (
     AttemptOpened,
     AttemptOpening,
@@ -29,6 +30,8 @@ from conformance.adapters.flink.messages import (
     parse_report,
 )
 
+LOGGER = logging.getLogger("conformance.adapters.flink")
+
 GATE_SECONDS = 20.0
 """Seconds after which an operator leaves a gate that the driver has not released."""
 
@@ -42,13 +45,16 @@ class ControlChannel:
     folder: str
     case: int
 
+    def __str__(self) -> str:
+        return f"folder {Path(self.folder).name}, case {self.case}"
+
     def _path(self, *names: str) -> str:
         return os.path.join(self.folder, "control", str(self.case), *names)  # noqa: PTH118 - called for each event
 
     @property
     def evidence(self) -> EvidenceLog:
         """The evidence of the failures that were injected."""
-        return EvidenceLog(self._path("evidence"))
+        return EvidenceLog(self._path(EVIDENCE))
 
     def prepare(self) -> None:
         """Make the folders."""
@@ -92,11 +98,16 @@ class ControlChannel:
 
     def signal(self, command: Command) -> None:
         """Give a command to the operators."""
-        Path(self._path("commands", format_command(command))).touch()
+        name = format_command(command)
+        Path(self._path("commands", name)).touch()
+        LOGGER.info("%s: signalled %s", self, name)
 
     def revoke(self, command: Command) -> None:
-        """Take a command back."""
-        Path(self._path("commands", format_command(command))).unlink(missing_ok=True)
+        """Take a command back, if it was given."""
+        name = format_command(command)
+        with suppress(FileNotFoundError):
+            Path(self._path("commands", name)).unlink()
+            LOGGER.info("%s: revoked %s", self, name)
 
     def reports(self, offset: int) -> tuple[list[StatusReport], int]:
         """Return the complete reports behind an offset of the status file, and the offset to continue from."""

@@ -86,7 +86,7 @@ class CaseDeployment:
         return wanted.union(*(each for each in together if each & wanted))
 
     def tap(self, stream: str) -> str:
-        """Return the stream whose sink has this stream too: the streams of one operator share a sink."""
+        """Return the stream that names the sink of this one: all output streams of an operator share a sink."""
         return next((each.outputs[0] for each in self.operators if stream in each.outputs), stream)
 
     def sink(self, stream: str) -> Path:

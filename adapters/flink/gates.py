@@ -23,7 +23,11 @@ OWN_EPOCHS_IDLE_SECONDS = 0.15
 
 @frozen
 class GateController:
-    """Releases tasks once all others have gone as far as they can without them."""
+    """
+    Releases waiting tasks.
+
+    A task of a failed attempt is released at once; any other, when no task that is independent of it can go on.
+    """
 
     cases: CaseRuns
     faults: FaultInjector
@@ -56,7 +60,7 @@ class GateController:
 
     @property
     def _start_idle_seconds(self) -> float:
-        return OWN_EPOCHS_IDLE_SECONDS if self.cases.setup.is_own else IDLE_SECONDS[Gate.EPOCH_START]
+        return OWN_EPOCHS_IDLE_SECONDS if self.cases.setup.has_own_epochs else IDLE_SECONDS[Gate.EPOCH_START]
 
     @staticmethod
     def _others_have_passed(run: CaseRun, epoch: int) -> bool:

@@ -19,7 +19,7 @@ BLOCKER, SINK = "blocker", "sink"
 """Name prefixes of operators that are neither a source nor a task."""
 
 WATCH_HOURS = 1
-"""Hours between two looks of Flink at the folder of that file."""
+"""Hours after which Flink looks for new files in the folder of `START`; there never are any."""
 
 FEWER, MORE = 2, 3
 """Subtasks of a keyed sum: `FEWER` in the first job, `MORE` after a restart, `FEWER` after another one, and so on."""
@@ -29,34 +29,34 @@ Naming: TypeAlias = Callable[[Any, str], Any]
 
 
 def build_job(
-    environment: Any, deployments: Sequence[CaseDeployment], setup: FlinkSetup, built: int, groups: int = 1
+    environment: Any, deployments: Sequence[CaseDeployment], setup: FlinkSetup, restarts: int, slot_groups: int = 1
 ) -> None:
     """
-    Add the operators of these cases to an environment, for the `built`th restart of their job.
+    Add the operators of these cases to the environment of a job that was restarted `restarts` times.
 
     Cases share no operator, so each case is a failover region. Operators are dealt out to slot sharing groups, each of
     which takes a slot for itself. Keyed sums with several subtasks change their number with every restart.
     """
-    name_operator = _dealing(groups) if groups > 1 else _name
-    subtasks = (FEWER, MORE)[built % 2]
+    name_operator = _dealing(slot_groups) if slot_groups > 1 else _name
+    subtasks = (FEWER, MORE)[restarts % 2]
     for deployment in deployments:
-        _add_case(environment, deployment, name_operator, own=setup.is_own, subtasks=subtasks)
+        _add_case(environment, deployment, name_operator, own=setup.has_own_epochs, subtasks=subtasks)
         if any(isinstance(failure, Kill) for failure in deployment.case.failures):
-            _add_blockers(environment, deployment, groups)
+            _add_blockers(environment, deployment, slot_groups)
 
 
 def _name(stream: Any, name: str) -> Any:
     return stream.name(name).uid(name)
 
 
-def _dealing(groups: int) -> Naming:
+def _dealing(slot_groups: int) -> Naming:
     numbers = count()
-    return lambda stream, name: _name(stream, name).slot_sharing_group(str(next(numbers) % groups))
+    return lambda stream, name: _name(stream, name).slot_sharing_group(str(next(numbers) % slot_groups))
 
 
-def _add_blockers(environment: Any, deployment: CaseDeployment, groups: int) -> None:
+def _add_blockers(environment: Any, deployment: CaseDeployment, slot_groups: int) -> None:
     """Add a checkpoint blocker to every slot."""
-    for number in range(groups):
+    for number in range(slot_groups):
 
         def name_operator(stream: Any, name: str, slot: str = str(number)) -> Any:
             return _name(stream, name).slot_sharing_group(slot)

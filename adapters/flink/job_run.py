@@ -52,8 +52,8 @@ class JobRun:
         self._rest = cluster.rest
         self.cases = CaseRuns(
             tuple(
-                _case_run(request_id, request, ControlChannel(str(folder), number), setup)
-                for number, (request_id, request) in enumerate(group.requests.items())
+                _case_run(request, ControlChannel(str(folder), number), setup)
+                for number, request in enumerate(group.requests)
             ),
             setup,
         )
@@ -79,10 +79,15 @@ class JobRun:
 
     def _submit(self, savepoint: Path | None) -> None:
         cases = [run.deployment for run in self.cases]
-        built = len(self._committed.jobs)
-        self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, built, savepoint))
-        digests = case_digests(run.request for run in self.cases)
-        LOGGER.info("job %s: submitted from %s, cases %s", self._checkpoints.job, savepoint or "the start", digests)
+        restarts = len(self._committed.jobs)
+        self._committed.jobs.append(self._client.submit(self._cluster, cases, self._setup, restarts, savepoint))
+        LOGGER.info(
+            "job %s: submitted from %s, in folder %s, with cases %s",
+            self._checkpoints.job,
+            savepoint or "the start",
+            self._committed.folder.name,
+            case_digests(run.request for run in self.cases),
+        )
 
     def cancel(self) -> None:
         """Cancel the job, and wait until it has ended."""
@@ -162,7 +167,7 @@ class JobRun:
         for run in self.cases:
             complete = self._observer.is_complete(run)
             yield (
-                run.id,
+                run.request.id,
                 Observations(
                     digest(run.request.case),
                     tuple(run.observations),
@@ -173,15 +178,15 @@ class JobRun:
                     fired=tuple(run.fired),
                     end="completed" if complete else "error" if self._message else "stalled",
                     message=None if complete else self._message,
-                    overlapped=None if self._setup.is_own else len(run.overlapped),
-                    in_flight=None if self._setup.is_own or self._setup.mode != UNALIGNED else run.in_flight,
+                    overlapped=None if self._setup.has_own_epochs else len(run.overlapped),
+                    in_flight=None if self._setup.has_own_epochs or self._setup.mode != UNALIGNED else run.in_flight,
                     place=place,
                 ),
             )
 
 
-def _case_run(request_id: int, request: RunRequest, channel: ControlChannel, setup: FlinkSetup) -> CaseRun:
+def _case_run(request: RunRequest, channel: ControlChannel, setup: FlinkSetup) -> CaseRun:
     channel.prepare()
     channel.signal(PlayEpoch(1))
     deployment = deploy(channel, request, closed_gates(request), parallel=setup.is_parallel)
-    return CaseRun(request_id, request, deployment, Progress(channel), plays_ahead(request))
+    return CaseRun(request, deployment, Progress(channel), plays_ahead(request))

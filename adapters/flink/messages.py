@@ -1,5 +1,5 @@
 """
-Messages of the control channel, and the one codec that formats and parses them.
+Messages of the control channel, and their formats.
 
 Operators report status messages to the driver; the driver signals commands to the operators. Every message is a frozen
 value. `docs/engines/flink-control-channel.md` lists all of them.
@@ -84,7 +84,7 @@ class StatusReport:
 
 @frozen
 class Command:
-    """What the driver allows or demands."""
+    """A permission or a demand of the driver."""
 
     kind: ClassVar[str]
 
@@ -144,7 +144,6 @@ class DelayRestore(Command):
 
 
 STATUS_MESSAGES = {each.kind: each for each in (AttemptOpening, AttemptOpened, BorderPassed, GateReached)}
-COMMANDS = {each.kind: each for each in (PlayEpoch, PlayAhead, RollBack, ReleaseGate, BlockCheckpoint, DelayRestore)}
 
 
 def format_report(report: StatusReport) -> str:
@@ -163,14 +162,5 @@ def parse_report(line: str) -> StatusReport:
 
 
 def format_command(command: Command) -> str:
-    """Format a command as the name of a file."""
+    """Format a command as the name of a file. Operators only look whether there is a file of this name."""
     return ".".join([command.kind, *map(str, astuple(command))])
-
-
-def parse_command(name: str) -> Command:
-    """Parse a file name of `format_command`."""
-    try:
-        kind, *fields = name.split(".")
-        return COMMANDS[kind](*fields)
-    except (ValueError, TypeError, KeyError):
-        raise EngineFailed(f"the control channel has no command {name!r}") from None

@@ -23,7 +23,7 @@ class OutputObserver:
         self._cases = cases
         self._committed = committed
         self._coordinator = coordinator
-        self._own_epochs = cases.setup.is_own
+        self._own_epochs = cases.setup.has_own_epochs
         self._began = time()
         self._observed = 0.0
 

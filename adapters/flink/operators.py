@@ -1,9 +1,9 @@
 """
 Operators that run in Flink's workers: the sources and the tasks of a case, and checkpoint blockers.
 
-A task's state, and a source's position, are in Flink's keyed state and nowhere else. Operators send each other text:
-the stream, the case's epoch, and the event, or no event for the border that closes an epoch. The failures of a case
-name epochs, so events carry theirs; which events are committed together is decided by Flink's checkpoints alone.
+A task's state, and a source's position, are in Flink's keyed state and nowhere else. Operators send each other rows
+(`rows.DataRow`). The failures of a case name epochs, so events carry theirs; which events are committed together is
+decided by Flink's checkpoints alone.
 
 The driver of the job is in another process, perhaps outside the container, and talks to the operators through the
 control channel.
@@ -32,8 +32,10 @@ from conformance.adapters.flink.messages import (
     RollBack,
     source_name,
 )
+from conformance.adapters.flink.rows import DataRow, format_row, parse_row
 from conformance.adapters.states import dump, load
 from conformance.case import Epochs, Failure
+from conformance.programs import Event
 
 ROW = Types.ROW([Types.INT(), Types.STRING()])
 """A key, by which Flink finds the state, and the text."""
@@ -49,9 +51,9 @@ class RolledBack(RuntimeError):
     """A source fails, to be restored, because it played ahead of a checkpoint that was abandoned."""
 
 
-def row(stream: str, epoch: int, *event: int | str) -> Row:
+def flink_row(stream: str, epoch: int, event: Event | None = None) -> Row:
     """Return what an operator sends: an event of a stream or, without an event, a border."""
-    return Row(0, json.dumps([stream, epoch, *event]))
+    return Row(0, format_row(DataRow(stream, epoch, event)))
 
 
 def _set_timer(ctx: Any, milliseconds: int = POLL_MS) -> None:
@@ -100,11 +102,11 @@ class SourceOperator(KeyedProcessFunction):  # type: ignore[misc]
             events = self._epochs[epoch - 1]
             end = min(begin + 1, len(events)) if self._own else len(events)
             for event in events[begin:end]:
-                yield row(self._stream, epoch, event)
+                yield flink_row(self._stream, epoch, event)
             if end < len(events):
                 self._position.update(json.dumps([epoch, end]))
             else:
-                yield row(self._stream, epoch)
+                yield flink_row(self._stream, epoch)
                 self._position.update(json.dumps([epoch + 1, 0]))
                 self._report_border(epoch)
         _set_timer(ctx)
@@ -124,8 +126,8 @@ class BranchRouter(ProcessFunction):  # type: ignore[misc]
         self._keys = tuple(keys)
 
     def process_element(self, value: Row, ctx: Any) -> Iterator[Row]:  # noqa: ARG002
-        _, _, *event = json.loads(value[1])
-        keys = [self._keys[event[0] % len(self._keys)]] if event and isinstance(event[0], int) else self._keys
+        event = parse_row(value[1]).event
+        keys = [self._keys[event % len(self._keys)]] if isinstance(event, int) else self._keys
         for key in keys:
             yield Row(key, value[1])
 
@@ -158,7 +160,7 @@ class TaskOperator(KeyedProcessFunction):  # type: ignore[misc]
         return self._attempts[task.name]
 
     def process_element(self, value: str, ctx: Any) -> Iterator[Row]:
-        stream, epoch, *event = json.loads(value)
+        stream, epoch, event = parse_row(value)
         task = self._tasks[0] if len(self._tasks) == 1 else self._tasks[ctx.get_current_key()]
         if stream not in task.inputs:
             return
@@ -170,12 +172,12 @@ class TaskOperator(KeyedProcessFunction):  # type: ignore[misc]
             dumped, borders = json.loads(kept)
             state = load(dumped)
         handled = self._handled.get((task.name, epoch), 0)
-        if event:
+        if event is not None:
             self._crash_if_due(TaskPosition(task.name, epoch, handled))
             self._handled[task.name, epoch] = handled + 1
-            state, outputs = task(state, event[0])
+            state, outputs = task(state, event)
             for output in outputs:
-                yield row(task.output, epoch, output)
+                yield flink_row(task.output, epoch, output)
         else:
             arrived = borders.setdefault(str(epoch), [])
             if stream not in arrived:
@@ -184,7 +186,7 @@ class TaskOperator(KeyedProcessFunction):  # type: ignore[misc]
                 del borders[str(epoch)]
                 self._pass_gate(task, Gate.BORDER, epoch)
                 self._crash_if_due(TaskPosition(task.name, epoch, handled, is_border=True))
-                yield row(task.output, epoch)
+                yield flink_row(task.output, epoch)
                 self._channel.report(BorderPassed(task.name, attempt, epoch))
         self._state.update(json.dumps([dump(state), borders]))
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from conformance.adapters import orphans
 from conformance.adapters.flink.cluster import python_path
+from conformance.adapters.flink.rest import LOOPBACK
 from conformance.adapters.flink.roles import ClusterLayout
 from conformance.adapters.flink.standalone import StandaloneCluster
-from conformance.adapters.supervisor import OWNER, identity
+from conformance.adapters.supervisor import OWNER
 from conformance.errors import EngineFailed
-
-LOOPBACK = "127.0.0.1"
 
 REST_ENDPOINT = re.compile(r"Rest endpoint listening at [^\s:]+:(\d+)")
 
@@ -96,7 +96,7 @@ class ProcessCluster(StandaloneCluster):
             "PYTHONPATH": python_path(),
             "FLINK_CONF_DIR": str(self._layout.conf),
             "TMPDIR": str(self._layout.tmp),
-            OWNER: os.environ.get(OWNER) or identity(),
+            OWNER: orphans.owner(),
         }
         home = self._environment.get("JAVA_HOME")
         self._java = str(Path(home, "bin", "java")) if home else "java"

@@ -12,6 +12,9 @@ from typing import Any
 from urllib3 import HTTPConnectionPool
 from urllib3.exceptions import HTTPError
 
+LOOPBACK = "127.0.0.1"
+"""The address of clusters on this machine."""
+
 ANSWER_SECONDS = 30
 """Seconds for an answer."""
 

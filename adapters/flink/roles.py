@@ -12,6 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.adapters.flink.cluster import REST_SETTINGS, write_conf
+from conformance.adapters.flink.rest import LOOPBACK
 
 ZOOKEEPER, COORDINATOR, WORKER = "zookeeper", "coordinator", "worker"
 
@@ -27,7 +28,7 @@ HEAP = {ZOOKEEPER: 128, COORDINATOR: 512, WORKER: 640}
 MEMORY_LIMIT = {ZOOKEEPER: 512, COORDINATOR: 1536, WORKER: 2048}
 """Megabytes that a container may use, on and off Java's heap."""
 
-SLOTS = 2
+WORKER_SLOTS = 2
 """Slots of a worker. A job takes all slots of two workers, so it cannot run with one of them only."""
 
 WORKERS = 2
@@ -52,7 +53,7 @@ SETTINGS = {
     "jobmanager.rpc.port": "0",
     "high-availability.jobmanager.port": "0",
     "blob.server.port": "0",
-    "taskmanager.numberOfTaskSlots": str(SLOTS),
+    "taskmanager.numberOfTaskSlots": str(WORKER_SLOTS),
     "taskmanager.cpu.cores": "1",
     "taskmanager.memory.framework.heap.size": "128m",
     "taskmanager.memory.task.heap.size": "512m",
@@ -103,7 +104,7 @@ class ClusterLayout:
                 **self.settings,
             },
         )
-        bound = "0.0.0.0" if host not in {"127.0.0.1", "localhost"} else host  # noqa: S104 - within a private network
+        bound = "0.0.0.0" if host not in {LOOPBACK, "localhost"} else host  # noqa: S104 - within a private network
         lines = [f"dataDir={data}", f"clientPort={port}", f"clientPortAddress={bound}", "admin.enableServer=false"]
         (self.conf / "zoo.cfg").write_text("\n".join(lines) + "\n", encoding="utf-8")
         # Nodes log to stdout only, which the process that starts a node collects.

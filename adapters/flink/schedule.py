@@ -9,7 +9,7 @@ under way has then gone too far, unless it is restored as well. So in a shared j
 is about to crash. Cases that both hold tasks back and crash have to crash while sources are ahead; these run alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from math import ceil
@@ -21,7 +21,7 @@ from conformance.adapters.flink.messages import Gate, GateEpochs
 from conformance.case import Case, Crash, Restart, Task
 from conformance.engine import RunRequest
 
-MOST_CASES = 12
+CASES_PER_JOB = 12
 """Cases that share a job at most."""
 
 AHEAD_SHARE = 0.9
@@ -30,9 +30,9 @@ AHEAD_SHARE = 0.9
 
 @frozen
 class JobGroup:
-    """Run requests that share a Flink job, each by an id that is unique within a batch."""
+    """Run requests that share a Flink job."""
 
-    requests: Mapping[int, RunRequest]
+    requests: tuple[RunRequest, ...]
 
     @property
     def is_alone(self) -> bool:
@@ -42,24 +42,20 @@ class JobGroup:
     @property
     def length(self) -> tuple[int, int]:
         """The epochs and failures of the longest case."""
-        return max(map(_length, self.requests.values()))
+        return max(map(_length, self.requests))
 
 
-def groups(requests: Sequence[RunRequest]) -> list[JobGroup]:
+def group_requests(requests: Sequence[RunRequest]) -> list[JobGroup]:
     """
-    Group the requests of a batch into jobs, and give each request its index as id.
+    Group the requests of a batch into jobs.
 
     Similar cases share a job, because a job has as many epochs as the longest of its cases and is disturbed by every
     crash. The longest jobs come first, so that none of them is started last.
     """
-    compatible: dict[object, list[int]] = {}
-    for number, request in enumerate(requests):
-        compatible.setdefault(_compatibility(request.case, number), []).append(number)
-    found = [
-        JobGroup({number: requests[number] for number in some})
-        for numbers in compatible.values()
-        for some in _slices(sorted(numbers, key=lambda number: _length(requests[number])))
-    ]
+    compatible: dict[object, list[RunRequest]] = {}
+    for request in requests:
+        compatible.setdefault(_compatibility(request), []).append(request)
+    found = [JobGroup(tuple(some)) for each in compatible.values() for some in _slices(sorted(each, key=_length))]
     return sorted(found, key=lambda group: group.length, reverse=True)
 
 
@@ -67,24 +63,25 @@ def _length(request: RunRequest) -> tuple[int, int]:
     return request.case.epochs, len(request.case.failures)
 
 
-def _slices(numbers: Sequence[int]) -> list[Sequence[int]]:
+def _slices(requests: Sequence[RunRequest]) -> list[Sequence[RunRequest]]:
     """Divide into as few slices as possible, of about the same size."""
-    number = ceil(len(numbers) / MOST_CASES)
-    ends = [len(numbers) * n // number for n in range(number + 1)]
-    return [numbers[begin:end] for begin, end in pairwise(ends)]
+    number = ceil(len(requests) / CASES_PER_JOB)
+    ends = [len(requests) * n // number for n in range(number + 1)]
+    return [requests[begin:end] for begin, end in pairwise(ends)]
 
 
-def _compatibility(case: Case, number: int) -> object:
-    """Return a key that is equal for cases that can share a job."""
+def _compatibility(request: RunRequest) -> object:
+    """Return a key that is equal for requests that can share a job: the id of a request that cannot."""
+    case = request.case
     if not all(isinstance(failure, Crash | Restart) for failure in case.failures):
-        return number
+        return request.id
     if case.holds and any(isinstance(failure, Crash) for failure in case.failures):
-        return number
+        return request.id
     return tuple(failure.epoch for failure in case.failures if isinstance(failure, Restart))
 
 
 def plays_ahead(request: RunRequest) -> bool:
-    """Tell whether a case's sources play ahead where possible: if it holds tasks back, or if its first task says so."""
+    """Tell whether sources play ahead: in every case with holds, and in most others, chosen by seed and first task."""
     return bool(request.case.holds) or _chance("ahead", request, request.case.graph.tasks[0]) < AHEAD_SHARE
 
 

@@ -40,7 +40,7 @@ class FlinkSetup:
         """The places in which cases run. Where Flink places the borders, kills are not possible."""
         if self.place != BY_CASE:
             return (self.place,)
-        return (EMBEDDED,) if self.is_own else (EMBEDDED, PROCESSES)
+        return (EMBEDDED,) if self.has_own_epochs else (EMBEDDED, PROCESSES)
 
     def place_of(self, case: Case) -> str:
         """Return the place in which a case runs: embedded Flink has no process of its own that could be killed."""
@@ -52,7 +52,7 @@ class FlinkSetup:
         return self.subtasks == "several"
 
     @property
-    def is_own(self) -> bool:
+    def has_own_epochs(self) -> bool:
         """Whether Flink decides when to take a checkpoint."""
         return self.epochs == "own"
 
@@ -78,8 +78,8 @@ class FlinkSetup:
         mode = "AT_LEAST_ONCE" if self.mode == AT_LEAST_ONCE else "EXACTLY_ONCE"
         return {
             "python.execution-mode": "thread",
-            "execution.checkpointing.interval": f"{OWN_INTERVAL} ms" if self.is_own else NEVER,
-            "execution.checkpointing.min-pause": "0" if self.is_own else NEVER,
+            "execution.checkpointing.interval": f"{OWN_INTERVAL} ms" if self.has_own_epochs else NEVER,
+            "execution.checkpointing.min-pause": "0" if self.has_own_epochs else NEVER,
             "execution.checkpointing.mode": mode,
             "execution.checkpointing.unaligned.enabled": str(self.mode == UNALIGNED).lower(),
             # With the default, five subtasks share a file, and none is done before the slowest of them.

@@ -4,6 +4,7 @@ A Flink cluster of several nodes that can be killed: a JobManager (coordinator),
 Which nodes there are, and when they are ready for a job, is the same for processes and containers.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,9 +12,11 @@ from itertools import count
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from conformance.adapters.flink.rest import TERMINAL, RestClient, RestError
-from conformance.adapters.flink.roles import COORDINATOR, SLOTS, WORKER, WORKERS, ZOOKEEPER
+from conformance.adapters.flink.rest import LOOPBACK, TERMINAL, RestClient, RestError
+from conformance.adapters.flink.roles import COORDINATOR, WORKER, WORKER_SLOTS, WORKERS, ZOOKEEPER
 from conformance.errors import EngineFailed
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 POLL_SECONDS = 0.02
 
@@ -68,13 +71,13 @@ class StandaloneCluster(ABC):
     """The nodes of a cluster. Subclasses say how a node is started, and where a coordinator's REST interface is."""
 
     failures: tuple[str, ...] = ("crash", "restart", "kill")
-    groups = SLOTS * WORKERS
+    slot_groups = WORKER_SLOTS * WORKERS
 
     def __init__(self) -> None:
         self._numbers = count(1)
         self.nodes: list[ClusterNode] = []
         self.workers: list[ClusterNode] = []
-        self.rest = RestClient("127.0.0.1", 0)
+        self.rest = RestClient(LOOPBACK, 0)
 
     @abstractmethod
     def start_node(self, role: str, name: str) -> ClusterNode:
@@ -99,6 +102,7 @@ class StandaloneCluster(ABC):
     def _start(self, role: str) -> ClusterNode:
         node = self.start_node(role, f"{role}-{next(self._numbers)}")
         self.nodes.append(node)
+        LOGGER.info("cluster: started %s", node.description)
         return node
 
     def stop_nodes(self) -> None:
@@ -127,13 +131,14 @@ class StandaloneCluster(ABC):
         def are_ready() -> bool:
             wanted = {worker.name for worker in self.workers}
             slots = self.rest.get("/overview")["slots-total"] if wanted <= self.registered_workers() else 0
-            return int(slots) >= SLOTS * len(wanted)
+            return int(slots) >= WORKER_SLOTS * len(wanted)
 
         self._wait(are_ready, self.workers, "its workers are not ready")
 
     def kill_worker(self, worker: ClusterNode) -> None:
         """Kill a worker (SIGKILL)."""
         worker.kill()
+        LOGGER.info("cluster: killed %s", worker.description)
         self.nodes.remove(worker)
         self.workers.remove(worker)
 
@@ -142,6 +147,7 @@ class StandaloneCluster(ABC):
     def kill_coordinator(self) -> None:
         """Kill the coordinator (SIGKILL), and start another one, which finds its jobs through ZooKeeper."""
         self.coordinator.kill()
+        LOGGER.info("cluster: killed %s", self.coordinator.description)
         self.nodes.remove(self.coordinator)
         self.coordinator = self._start(COORDINATOR)
 
@@ -185,7 +191,8 @@ class StandaloneCluster(ABC):
         workers = WORKERS + standbys
         try:
             self._prepare(workers)
-        except EngineFailed:
+        except EngineFailed as error:
+            LOGGER.info("cluster: started anew, because %s", error)
             self.stop_nodes()
             self.start()
             self._prepare(workers)
@@ -203,6 +210,6 @@ class StandaloneCluster(ABC):
         for job in running:
             self.rest.patch(f"/jobs/{job}")
         overview = self.rest.get("/overview")
-        slots = SLOTS * len(self.workers)
+        slots = WORKER_SLOTS * len(self.workers)
         is_whole = self.registered_workers() == {worker.name for worker in self.workers}
         return not running and is_whole and overview["slots-available"] == overview["slots-total"] == slots

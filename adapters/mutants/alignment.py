@@ -1,6 +1,7 @@
 """Broken alignment: what belongs behind a border gets before it, or the other way round."""
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
+from conformance.model.configuration import BD
 from conformance.programs import Event
 
 

@@ -1,8 +1,9 @@
 """Correct but unusual: engines that must never be accused."""
 
 from conformance.adapters.mutants.alignment import Loose
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
 from conformance.case import Epochs
+from conformance.model.configuration import BD
 from conformance.programs import Event
 
 

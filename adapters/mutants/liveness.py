@@ -1,6 +1,7 @@
 """Broken liveness: nothing wrong is shown, and not everything that should be."""
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
+from conformance.model.configuration import BD
 
 
 class StallsAfterTheSecondRecovery(Machine):

@@ -11,21 +11,16 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from conformance.case import Case, Crash, Epochs, Failure, Kill, Restart, Task
+from conformance.adapters.reference import OBSERVATION_ODDS
+from conformance.case import BORDER, Case, Crash, Epochs, Failure, Kill, Restart, Task
 from conformance.codec import digest
 from conformance.engine import Description, RunRequest
+from conformance.model.configuration import BD
+from conformance.model.injection import ODDS
 from conformance.observation import End, EngineInfo, EpochsBy, Fired, Observation, Observations, Snapshots
 from conformance.programs import Event
 
-BD = None
-BORDER = "border"
-OBSERVATION_ODDS = 0.5
-"""The probability of an observation after a commit."""
-
-FAILURE_ODDS = 0.3
-"""The probability that a kill or a partition happens at a step at which it can."""
-
-PATIENCE = 4_000
+MOST_STEPS = 4_000
 """Steps after which a run counts as stalled."""
 
 
@@ -232,7 +227,7 @@ class Machine:
         """Run the case, with observations after some commits, after every failure and at the end."""
         self.observe()
         failed = False
-        while self.steps < PATIENCE:
+        while self.steps < MOST_STEPS:
             moves = self.moves()
             move = self.choose(moves) if moves else None
             failing = self.failing_operators(move)
@@ -323,7 +318,7 @@ class Machine:
         else:
             possible = operator.epoch == failure.epoch
         in_time = self.gce() < failure.epoch
-        return in_time and (last_chance or (possible and self.random.random() < FAILURE_ODDS))
+        return in_time and (last_chance or (possible and self.random.random() < ODDS))
 
 
 def describe(machine: type[Machine]) -> Description:

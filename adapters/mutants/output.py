@@ -1,7 +1,8 @@
 """Broken output: too early, too late, twice, or taken back."""
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
 from conformance.case import Epochs
+from conformance.model.configuration import BD
 from conformance.programs import Event
 
 

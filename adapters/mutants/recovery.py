@@ -1,6 +1,7 @@
 """Broken recovery: to the wrong place, of some tasks only, or of half of what a task is."""
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
+from conformance.model.configuration import BD
 
 
 class OnlyTheFailedTask(Machine):

@@ -4,7 +4,8 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
+from conformance.model.configuration import BD
 
 
 class TooEarly(Machine):

@@ -1,6 +1,7 @@
 """Broken streams: out of order, kept, lost, or for some of their readers only."""
 
-from conformance.adapters.mutants.machine import BD, Machine, MachineOperator
+from conformance.adapters.mutants.machine import Machine, MachineOperator
+from conformance.model.configuration import BD
 from conformance.programs import Event
 
 

@@ -108,7 +108,7 @@ def choose_window(kill: Kill, chance: Random, *, stores: int, first: bool) -> Ki
     The result is None if a task does the kill, or if it happens as soon as a driver has begun to recover. `first` says
     that this is the first failure of its epoch, whose logs are still to be written.
     """
-    match kill.phase or "processing":
+    match kill.effective_phase:
         case "processing":
             return _PROCESSING if kill.target == "coordinator" and first and chance.random() < 1 / 2 else None
         case "snapshot":

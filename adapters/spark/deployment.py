@@ -11,7 +11,7 @@ from conformance.adapters.spark.query import Query
 from conformance.adapters.spark.query_supervisor import QuerySupervisor
 from conformance.adapters.spark.schedule import QueryGroup, group_requests
 from conformance.adapters.spark.setup import ONCE, SparkSetup
-from conformance.engine import RunRequest
+from conformance.engine import RunRequest, batch_seconds
 
 
 class SparkDeployment:
@@ -38,8 +38,8 @@ class SparkDeployment:
     def _start_query(self, slot: DriverSlot, group: QueryGroup, *, concurrent: int) -> QuerySupervisor:
         """Start a query. Its timeout grows with the number of cases and of concurrent queries, which slow it down."""
         query = Query(self._folder / str(next(self._query_numbers)), group, self._setup)
-        timeout = concurrent * group.requests[0].seconds * (1 + (len(group.requests) - 1) / 10)
-        return QuerySupervisor(query, slot, timeout)
+        timeout = batch_seconds(group.requests[0].seconds, len(group.requests))
+        return QuerySupervisor(query, slot, concurrent * timeout)
 
     def stop(self) -> None:
         """End all drivers."""

@@ -40,6 +40,11 @@ class DriverProcess:
         self._processes: list[int] = []
 
     @property
+    def id(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
     def is_dead(self) -> bool:
         """Whether the process has ended."""
         return self._process.poll() is not None

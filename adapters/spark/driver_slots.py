@@ -1,12 +1,15 @@
 """Launching of drivers, and slots that replace a driver when it was killed."""
 
+import logging
 import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from conformance.adapters.spark.driver_process import DriverProcess
-from conformance.adapters.spark.setup import SparkSetup, python_path
+from conformance.adapters.spark.setup import LOOPBACK, SparkSetup, python_path
+
+LOGGER = logging.getLogger("conformance.adapters.spark")
 
 JAVA_OPTIONS = (
     # A driver lives for about a minute, in which optimizing compilation does not pay: it takes two fifths of the time.
@@ -45,10 +48,12 @@ class DriverLauncher:
             **self._environment,
             "PYTHONPATH": python_path(),
             "SPARK_HOME": str(self._home),
-            **({"SPARK_LOCAL_IP": "127.0.0.1"} if self._setup.is_on_this_machine else {}),
+            **({"SPARK_LOCAL_IP": LOOPBACK} if self._setup.is_on_this_machine else {}),
         }
         with self._lock:
-            driver = DriverProcess(self._setup.master_for(attempts), conf, environment)
+            master = self._setup.master_for(attempts)
+            driver = DriverProcess(master, conf, environment)
+            LOGGER.info("driver %d: launched on %s, attempts of a task: %d", driver.id, master, attempts)
             for dead in [each for each in self._drivers if each.is_dead]:
                 dead.close()
                 self._drivers.remove(dead)

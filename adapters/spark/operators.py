@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from conformance.adapters.faults import TaskPosition
-from conformance.adapters.spark.routing import FORWARD, RowRouting, owner
+from conformance.adapters.spark.routing import FORWARD, RowRouting, group_owner
 from conformance.adapters.spark.task_faults import TaskFaults
 from conformance.adapters.states import dump, load
 
@@ -39,7 +39,7 @@ def make_operator(
             output = [(number, *each) for each in _run_task(routings[number], name, rows, state, faults[number])]
         yield pd.DataFrame(
             [
-                (owner(case, task), case, task, inp, stream, epoch, seq, value)
+                (group_owner(case, task), case, task, inp, stream, epoch, seq, value)
                 for case, stream, epoch, seq, value in output
                 for task, inp in routings[case].routes[level + 1, stream]
             ],

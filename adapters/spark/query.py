@@ -1,24 +1,28 @@
 """The folder of a streaming query: its cases, its input, its committed output, and its observations over time."""
 
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
-from conformance.adapters.faults import EvidenceLog, next_failure
+from conformance.adapters.action_log import case_digests
+from conformance.adapters.faults import EVIDENCE, EvidenceLog, next_failure
 from conformance.adapters.spark.batch_progress import SINK_LOG, KillWindow, external_kills, read_progress
 from conformance.adapters.spark.committed_batches import CommittedBatches, EpochRows, OffsetLog
 from conformance.adapters.spark.operators import COLUMNS
-from conformance.adapters.spark.routing import RowRouting, owner, route_cases
+from conformance.adapters.spark.routing import RowRouting, group_owner, route_cases
 from conformance.adapters.spark.schedule import QueryGroup
 from conformance.adapters.spark.setup import DEFAULT_CONF, SparkSetup
-from conformance.adapters.spark.task_faults import EVIDENCE, TaskFaults
+from conformance.adapters.spark.task_faults import TaskFaults
 from conformance.case import Epochs, Failure, Kill, Restart
 from conformance.codec import digest, encode_case
 from conformance.engine import RunRequest
 from conformance.observation import End, EngineInfo, Fired, Observation, Observations
+
+LOGGER = logging.getLogger("conformance.adapters.spark")
 
 FIRST_FILE_TIME = 1_000_000_000
 """Spark reads input files in the order of their times, so each epoch's file gets its own, counted from this one."""
@@ -57,7 +61,9 @@ class CaseHistory:
     def observe(self, epochs: Sequence[EpochRows], evidence: frozenset[str], t: float, *, last: bool) -> None:
         """Add new failures, and an observation after a change of the committed epochs or after a failure."""
         while self.evidence.name(number := len(self.fired)) in evidence:
-            self.fired.append(Fired(number, len(self.observations), self.evidence.read(number).description, t))
+            description = self.evidence.read(number).description
+            LOGGER.info("case %s: failure %d: %s", case_digests([self.request]), number, description)
+            self.fired.append(Fired(number, len(self.observations), description, t))
             self._is_due = True
         committed = min(len(epochs), self.request.case.epochs)
         if committed != self._observed_epochs or self._is_due or last:
@@ -240,7 +246,7 @@ def _source_rows(number: int, routing: RowRouting, epoch: int) -> list[tuple[Any
     for source in case.graph.sources:
         events = case.inputs[source][epoch - 1]
         for task, inp in routing.routes[1, source]:
-            address = (owner(number, task), number, task, inp, source, epoch)
+            address = (group_owner(number, task), number, task, inp, source, epoch)
             rows += [(*address, seq, json.dumps(event)) for seq, event in enumerate(events)]
             rows.append((*address, len(events), None))
     return rows

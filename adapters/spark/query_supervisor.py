@@ -48,7 +48,7 @@ class QuerySupervisor:
         self._starts += 1
         self.query.begin_attempt()
         self._driver.start_query(self.query.folder)
-        LOGGER.info("query %s: start %d", self.query.folder.name, self._starts)
+        LOGGER.info("query %s: start %d on driver %d", self.query.folder.name, self._starts, self._driver.id)
 
     def step(self) -> None:
         """Observe the query; restart it if it has ended or if a case asks for a restart."""

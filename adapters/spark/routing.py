@@ -32,7 +32,7 @@ def levels(graph: Graph) -> dict[str, int]:
     return found
 
 
-def owner(case: int, task: str) -> int:
+def group_owner(case: int, task: str) -> int:
     """Return the owner of a group, which is part of its key."""
     return FORWARD_OWNER if task == FORWARD else case
 

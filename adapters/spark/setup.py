@@ -56,7 +56,10 @@ DEFAULT_CONF = {
     "spark.cores.max": "2",
 }
 
-LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+LOOPBACK = "127.0.0.1"
+
+LOOPBACK_CONF = {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+"""The configuration of a driver that no other machine has to reach."""
 
 
 @frozen
@@ -114,7 +117,7 @@ class SparkSetup:
         provider = "RocksDBStateStoreProvider" if self.store == "rocksdb" else "HDFSBackedStateStoreProvider"
         return (
             DEFAULT_CONF
-            | (LOOPBACK if self.is_on_this_machine else {})
+            | (LOOPBACK_CONF if self.is_on_this_machine else {})
             | {
                 "spark.sql.streaming.stateStore.providerClass": _STATE_PACKAGE + provider,
                 "spark.task.maxFailures": str(attempts),

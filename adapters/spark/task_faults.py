@@ -10,14 +10,11 @@ from pathlib import Path
 import psutil
 from attrs import frozen
 
-from conformance.adapters.faults import EvidenceLog, TaskPosition, inject_crash, is_crash_due, next_failure
+from conformance.adapters.faults import EVIDENCE, EvidenceLog, TaskPosition, inject_crash, is_crash_due, next_failure
 from conformance.case import Failure, Kill
 
 DRIVER = "driver.json"
 """The file in a query's folder with the host and the processes of its driver."""
-
-EVIDENCE = "evidence"
-"""The folder in a query's folder with the evidence of failures."""
 
 EXECUTOR = "CoarseGrainedExecutorBackend"
 """A part of the command line of an executor."""

@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from attrs import define, field
 
@@ -26,10 +26,7 @@ from conformance.campaign.events import Outcome
 from conformance.campaign.results import Results
 from conformance.errors import EngineFailed
 from conformance.observation import Observations
-
-Keep: TypeAlias = Literal["failed", "all", "none"]
-KEEP: tuple[Keep, ...] = get_args(Keep)
-"""Of which runs artifacts are kept; `failed` are those that violate, err or stall."""
+from conformance.settings import Keep
 
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 LARGEST_LIST = 1 << 20
@@ -38,7 +35,7 @@ HELD = 2
 """
 Failing runs of single cases whose artifacts wait to become those of a counterexample.
 
-It is the smallest case or the one that it was shrunk from, and these are run last.
+A counterexample is the smallest case or its origin; both run last, so two are enough.
 """
 
 

@@ -19,7 +19,7 @@ from conformance.interruption import next_item
 from conformance.observation import Observations
 
 
-def answers(
+def run_with_restarts(
     engine: Stdio, description: Description, requests: Sequence[RunRequest]
 ) -> Iterator[Observations | EngineFailed]:
     """
@@ -38,7 +38,7 @@ def answers(
         except EngineFailed as failed:
             _restart(engine, description)
             if description.batch > 1 and len(waiting) > 1:
-                single = [answer for request in waiting for answer in answers(engine, description, [request])]
+                single = [answer for request in waiting for answer in run_with_restarts(engine, description, [request])]
                 if not any(isinstance(answer, EngineFailed) for answer in single):
                     single[0] = failed
                 yield from single

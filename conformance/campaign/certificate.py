@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, get_args
 
-from conformance.campaign.events import GUARANTEES, Event, Guarantee, Judged, Outcome, Shrunk
+from conformance.campaign.events import GUARANTEES, CampaignEvent, Guarantee, Judged, Outcome, Shrunk
 from conformance.campaign.plan import is_generated, plan_of
 from conformance.campaign.results import Results
 from conformance.campaign.tally import Tally
@@ -26,7 +26,7 @@ RULE_OF_THREE = 3
 """An event that did not occur in n trials occurs, with 95 % confidence, in fewer than 3/n."""
 
 
-def certificate(events: Sequence[Event], results: Results) -> dict[str, Any]:
+def certificate(events: Sequence[CampaignEvent], results: Results) -> dict[str, Any]:
     """Make the certificate of a campaign, as JSON."""
     tally = Tally.of(events)
     began = tally.began

@@ -9,9 +9,9 @@ from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
-from conformance.campaign.examine import PATIENCE, RUNS, merge_batch
+from conformance.campaign.examine import RUNS, STALL_FACTOR, merge_batch
 from conformance.campaign.plan import Plan, is_generated
-from conformance.campaign.results import COUNTEREXAMPLES
+from conformance.campaign.results import counterexample_file
 from conformance.campaign.shrink import FailureOracle, smallest, weight
 from conformance.case import Case
 from conformance.codec import digest
@@ -50,7 +50,7 @@ class ShrunkCase:
             guarantee=guarantee,
             index=self.origin.index,
             id=self.origin.id,
-            file=f"{COUNTEREXAMPLES}/{number}.json",
+            file=counterexample_file(number),
             digest=digest(self.case),
             rate=self.rate,
             sinks_only=self.sinks_only,
@@ -100,8 +100,8 @@ def counterexample(
     if examined is not None and examined.batch is not None and examined.batch.failed > 0:
         first = origin.index - origin.index % batch
         start = merge_batch(oracle.bench.description, list(islice(plan, first, first + batch))) or start
-    elif planned.number is not None:
-        shrinkers = [(plan.strategy, plan.numbered.entropy(planned.number))]
+    elif planned.draw_number is not None:
+        shrinkers = [(plan.strategy, plan.numbered.entropy(planned.draw_number))]
     oracle.steady = _is_steady(examined)
     if origin.sinks_only and not oracle.breaks(oracle.run(start)[0]):
         # The violation needs an engine without taps.
@@ -135,7 +135,7 @@ def _measure(
 ) -> tuple[FailureRate, tuple[Finding, ...], Observations | None]:
     """Measure how often a case fails; return also the findings (`origin` if none) and observations of the last one."""
     if oracle.guarantee == "liveness":
-        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * PATIENCE))
+        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * STALL_FACTOR))
         verdict, seen = patient.run(case)
         return FailureRate(int(patient.breaks(verdict)), 1), verdict.findings, seen
     until = monotonic() + RATING_SECONDS

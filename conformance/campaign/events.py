@@ -13,6 +13,7 @@ from conformance.codec.typed import json_name
 from conformance.engine import Capabilities, Description
 from conformance.errors import Malformed, quote
 from conformance.judge.verdict import Diagnosis, Finding
+from conformance.settings import PROFILE_NAMES
 
 Outcome: TypeAlias = Literal["conforms", "violates", "inconclusive", "not exercised", "unsupported", "error"]
 VerdictName: TypeAlias = Literal["conforms", "violates", "inconclusive"]
@@ -31,7 +32,6 @@ GUARANTEES: dict[Guarantee, tuple[Diagnosis, ...]] = {
 }
 """The guarantees of an engine, and the diagnoses that break each of them."""
 
-PROFILE_NAMES = ("quick", "standard", "deep")
 MOST_CASES = 10**9
 
 STALLED: Diagnosis = "stalled"
@@ -187,8 +187,8 @@ class CampaignEnded:
     """The campaign ended: nothing is left to do."""
 
 
-Event: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
-EVENTS: dict[str, type[Event]] = {
+CampaignEvent: TypeAlias = Began | Judged | Examined | Shrunk | GaveUp | Measured | CampaignEnded
+EVENTS: dict[str, type[CampaignEvent]] = {
     "began": Began,
     "judged": Judged,
     "examined": Examined,

@@ -11,9 +11,9 @@ from attrs import evolve, frozen
 
 from conformance.adapters.stdio import Stdio
 from conformance.campaign.artifacts import Artifacts, is_failure
-from conformance.campaign.batch_runner import answers
+from conformance.campaign.batch_runner import run_with_restarts
 from conformance.campaign.events import STALLED, Examined, FailureRate, Judged, Outcome
-from conformance.campaign.judging import RunVerdict, judge_sinks, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome, judge_sinks
 from conformance.campaign.merge import merge
 from conformance.campaign.plan import Planned, request_of
 from conformance.case import Case
@@ -26,7 +26,7 @@ RUNS = 20
 """The number of runs of a violation that does not repeat in the first one."""
 
 BATCH_RUNS = 5
-PATIENCE = 10
+STALL_FACTOR = 10
 """The factor of the deadline after which a stall convicts."""
 
 
@@ -41,10 +41,10 @@ class Bench:
 
     def run(self, request: RunRequest) -> tuple[Outcome, RunVerdict, Observations | None]:
         """Run a request and judge the run."""
-        (answer,) = answers(self.engine, self.description, [self.description.suited(request)])
+        (answer,) = run_with_restarts(self.engine, self.description, [self.description.with_required_streams(request)])
         if isinstance(answer, EngineFailed):
             return "error", RunVerdict("inconclusive", str(answer)), None
-        kind, verdict = outcome(request.case, answer)
+        kind, verdict = judge_outcome(request.case, answer)
         self.artifacts.hold(digest(request.case), failed=is_failure(kind, answer))
         return kind, verdict, answer
 
@@ -67,7 +67,7 @@ def examine(
     only_stalls = all(finding.diagnosis == STALLED for finding in judged.findings)
     stall = None
     if is_stalled(judged) and try_stall:
-        _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * PATIENCE))
+        _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * STALL_FACTOR))
         stall = is_stalled(verdict)
     alone = FailureRate(0, 0) if only_stalls else repeat(bench, request, RUNS)
     batch_rate = None
@@ -96,7 +96,7 @@ def merge_batch(description: Description, batch: list[Planned]) -> Case | None:
 
 
 def repeat(bench: Bench, request: RunRequest, most: int) -> FailureRate:
-    """Run a request until it fails, then to the end of `most` runs. One that fails in the first run is not run on."""
+    """Stop after a failure in the first run; otherwise, after the first failure, complete `most` runs."""
     for run in range(1, most + 1):
         if is_unsafe(bench.run(request)[1]):
             return FailureRate(1, 1) if run == 1 else measure_rate(bench, request, most - run, FailureRate(1, run))

@@ -6,14 +6,15 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from hypothesis.strategies import SearchStrategy
 
 from conformance.adapters.stdio import Stdio
-from conformance.campaign.batch_runner import BatchRunner, PendingVerdict, RunResult, answers
+from conformance.campaign.batch_runner import BatchRunner, PendingVerdict, RunResult, run_with_restarts
 from conformance.campaign.events import Began
-from conformance.campaign.judging import outcome
+from conformance.campaign.judging import judge_outcome
 from conformance.campaign.plan import Planned
 from conformance.campaign.results import Results
 from conformance.errors import EngineFailed
@@ -49,21 +50,21 @@ class Executor(ABC):
         """Cancel all calls and release all resources."""
 
     def batch_runner(self, engine: Stdio, began: Began, results: Results) -> BatchRunner:  # noqa: ARG002 - see cluster
+        """Return what runs the batches of a campaign on its engine."""
+        return BatchRunner(partial(self.run_batch, engine, began), cancel=engine.kill)
+
+    def run_batch(self, engine: Stdio, began: Began, batch: Sequence[Planned]) -> Iterator[RunResult]:
         """
-        Return what runs the batches of a campaign on its engine.
+        Run the cases of a batch on an engine, and yield their results in order.
 
         A run is judged in the background, so that the engine never waits for the judge.
         """
-
-        def run(batch: Sequence[Planned]) -> Iterator[RunResult]:
-            requests = [began.description.suited(planned.request(began.deadline)) for planned in batch]
-            for planned, answer in zip(batch, answers(engine, began.description, requests), strict=True):
-                if isinstance(answer, EngineFailed):
-                    yield answer
-                else:
-                    yield PendingVerdict(answer, self.submit(outcome, planned.case, answer))
-
-        return BatchRunner(run, cancel=engine.kill)
+        requests = [began.description.with_required_streams(planned.request(began.deadline)) for planned in batch]
+        for planned, answer in zip(batch, run_with_restarts(engine, began.description, requests), strict=True):
+            if isinstance(answer, EngineFailed):
+                yield answer
+            else:
+                yield PendingVerdict(answer, self.submit(judge_outcome, planned.case, answer))
 
 
 class LocalExecutor(Executor):

@@ -13,19 +13,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from conformance.campaign.events import EVENTS, NAMES, Event
+from conformance.campaign.events import EVENTS, NAMES, CampaignEvent
 from conformance.codec import parse
 from conformance.codec.strict import checked_json, mapping
 from conformance.codec.typed import decode, encode
 from conformance.errors import Malformed, Unreadable, Unwritable, quote
 
 
-def encode_event(event: Event) -> dict[str, Any]:
+def encode_event(event: CampaignEvent) -> dict[str, Any]:
     """Encode an event as JSON, its kind first."""
     return {"event": NAMES[type(event)], **encode(event)}
 
 
-def decode_event(value: object) -> Event:
+def decode_event(value: object) -> CampaignEvent:
     """Decode an event from JSON."""
     fields = mapping(value)
     name = fields.pop("event", None)
@@ -34,12 +34,12 @@ def decode_event(value: object) -> Event:
     return decode(EVENTS[name], fields)
 
 
-def read_events(path: Path) -> list[Event]:
+def read_events(path: Path) -> list[CampaignEvent]:
     """Read the complete lines of a journal."""
     return [event for event, _ in _complete_lines(path)]
 
 
-def _complete_lines(path: Path) -> Iterator[tuple[Event, int]]:
+def _complete_lines(path: Path) -> Iterator[tuple[CampaignEvent, int]]:
     """Yield each event, and the offset at which its line ends."""
     try:
         content = path.read_bytes()
@@ -75,7 +75,7 @@ class Journal:
         self.events = [event for event, _ in lines]
         self._file.truncate(lines[-1][1] if lines else 0)
 
-    def write(self, event: Event) -> None:
+    def write(self, event: CampaignEvent) -> None:
         """Append an event and sync it to disk."""
         self._file.write(json.dumps(encode_event(event), ensure_ascii=True).encode("ascii") + b"\n")
         self._file.flush()

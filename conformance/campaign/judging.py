@@ -48,7 +48,7 @@ def _committed(seen: Observations) -> int:
     return min(map(len, seen.observations[-1].streams.values()), default=0) if seen.observations else 0
 
 
-def outcome(case: Case, seen: Observations) -> tuple[Outcome, RunVerdict]:
+def judge_outcome(case: Case, seen: Observations) -> tuple[Outcome, RunVerdict]:
     """
     Judge a run, and decide what it counts as.
 

@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance import __version__, interruption
-from conformance.branches import split
+from conformance.branches import split_keyed_sums
 from conformance.campaign.events import Began
 from conformance.case import PHASES, TARGETS, Case, Kill, Phase
 from conformance.engine import EVERYTHING, Capabilities, RunRequest
@@ -55,14 +55,14 @@ class Planned:
     """
     A case of a campaign.
 
-    `index` is its place in the plan, `id` the name of its files, `number` its number in the generator (None for the
-    corpus). The name of the case itself is for readers, and its digest is its identity.
+    `index` is its place in the plan, `id` the name of its files, `draw_number` the number under which the generator
+    drew it (None for the corpus). The name of the case itself is for readers, and its digest is its identity.
     """
 
     index: int
     id: str
     case: Case
-    number: int | None = None
+    draw_number: int | None = None
 
     @property
     def sinks_only(self) -> bool:
@@ -89,19 +89,20 @@ def _corpus() -> tuple[tuple[str, Case], ...]:
     return tuple(corpus().items())
 
 
-CaseSource: TypeAlias = Callable[..., Numbered[Case]]
+DrawCases: TypeAlias = Callable[..., Numbered[Case]]
 """Returns the values of a strategy under a `seed`, by number."""
 
 
 @frozen(slots=False)
 class Plan:
-    """The corpus, then a number of generated cases. Which cases they are does not depend on `draw`."""
+    """The corpus, then generated cases. `draw` draws them here or on a cluster, with the same result."""
 
     profile: str = "quick"
-    number: int = PROFILES["quick"].cases
+    generated: int = PROFILES["quick"].cases
+    """The number of generated cases."""
     seed: int = 0
     capabilities: Capabilities = field(default=EVERYTHING)
-    draw: CaseSource = field(default=Numbered, eq=False, repr=False)
+    draw: DrawCases = field(default=Numbered, eq=False, repr=False)
 
     @cached_property
     def numbered(self) -> Numbered[Case]:
@@ -114,12 +115,12 @@ class Plan:
         return cases(capabilities=self.capabilities, size=PROFILES[self.profile].size)
 
     def __len__(self) -> int:
-        return len(_corpus()) + self.number
+        return len(_corpus()) + self.generated
 
     def __iter__(self) -> Iterator[Planned]:
         for index, (name, case) in enumerate(_corpus()):
-            yield Planned(index, name, split(case) if self.capabilities.branches else case)
-        for position, (number, case) in enumerate(islice(self._generated(), self.number), start=1):
+            yield Planned(index, name, split_keyed_sums(case) if self.capabilities.branches else case)
+        for position, (number, case) in enumerate(islice(self._generated(), self.generated), start=1):
             named = evolve(case, name=f"generated {position} of seed {self.seed}")
             yield Planned(len(_corpus()) + position - 1, f"{GENERATED}{position:05}", named, number)
 
@@ -142,7 +143,7 @@ class Plan:
 
 def kills(case: Case) -> frozenset[tuple[str, Phase]]:
     """Return the targets and phases of the kills of a case."""
-    return frozenset((each.target, each.phase or "processing") for each in case.failures if isinstance(each, Kill))
+    return frozenset((each.target, each.effective_phase) for each in case.failures if isinstance(each, Kill))
 
 
 class KillSample:
@@ -176,6 +177,6 @@ def versions() -> tuple[str, str]:
     return __version__, version("hypothesis")
 
 
-def plan_of(began: Began, draw: CaseSource = Numbered) -> Plan:
+def plan_of(began: Began, draw: DrawCases = Numbered) -> Plan:
     """Return the plan of a campaign."""
     return Plan(began.profile, began.cases, began.seed, began.capabilities, draw)

@@ -71,7 +71,7 @@ def remove_unused(folder: Path, until: Path) -> None:
     """
     Remove the empty folders and logs of campaigns that never began, and the empty folders above, `until` excluded.
 
-    Only `rmdir` and empty logs: whatever holds something stays.
+    It removes empty folders and empty logs only; everything else stays.
     """
     if any((*folder.glob(JOURNAL), *folder.glob(f"*/{JOURNAL}"))):
         return
@@ -174,8 +174,9 @@ class Results:
 
     def save_counterexample(self, number: int, case: Case, seen: Observations | None) -> None:
         """Write a counterexample and the observations of its last failing run."""
-        write_case(self.folder / COUNTEREXAMPLES / f"{number}.json", case)
-        path = self.folder / COUNTEREXAMPLES / f"{number}-observations.json"
+        file = counterexample_file(number)
+        write_case(self.folder / file, case)
+        path = self.folder / observations_of(file)
         if seen is not None:
             _write_observations(path, seen)
         else:
@@ -212,6 +213,16 @@ def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise Malformed(quote(name), "the name of a case: small letters, digits and dashes", file=JOURNAL)
     return name
+
+
+def counterexample_file(number: int) -> str:
+    """Return the file of a counterexample, relative to the folder."""
+    return f"{COUNTEREXAMPLES}/{number}.json"
+
+
+def kept_name(file: str) -> str:
+    """Return the name under which the engine's files of a counterexample are kept."""
+    return f"counterexample-{Path(file).stem}"
 
 
 def observations_of(file: str) -> str:

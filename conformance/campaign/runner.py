@@ -19,7 +19,7 @@ from conformance.campaign.events import (
     GUARANTEES,
     Began,
     CampaignEnded,
-    Event,
+    CampaignEvent,
     Examined,
     GaveUp,
     Judged,
@@ -28,7 +28,7 @@ from conformance.campaign.events import (
 from conformance.campaign.examine import Bench, examine
 from conformance.campaign.executor import Executor
 from conformance.campaign.plan import Plan, Planned, kills, plan_of
-from conformance.campaign.results import Results
+from conformance.campaign.results import Results, counterexample_file, kept_name
 from conformance.campaign.sensitivity import MutationScore
 from conformance.campaign.shrink import EngineGone, FailureOracle
 from conformance.campaign.tally import Tally
@@ -66,7 +66,7 @@ class Campaign:
         """The engine, for single runs."""
         return Bench(self.engine, self.began.description, self.began.deadline, self.artifacts)
 
-    def run(self, tally: Tally) -> Iterator[Event]:
+    def run(self, tally: Tally) -> Iterator[CampaignEvent]:
         """Run the campaign from its tally on. The caller adds each event to the tally before it asks for the next."""
         plan = self.plan
         score = MutationScore(plan_of(self.began), self.began.description.capabilities, self.executor)
@@ -85,7 +85,7 @@ class Campaign:
             yield score.measured()
         yield CampaignEnded()
 
-    def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[Event]:
+    def _run_cases(self, plan: Plan, tally: Tally) -> Iterator[CampaignEvent]:
         at_once = self.began.description.batch
         length = at_once if at_once > 1 else self.executor.batch_size
         batches = _batches(plan, length, tally, kills_last=at_once > 1)
@@ -150,7 +150,7 @@ class Campaign:
         batch = self.began.description.batch
         planned = list(plan)
         # Generated cases first: they shrink best, so their stalls are the ones to repeat.
-        for index in sorted(waiting, key=lambda index: (planned[index].number is None, index)):
+        for index in sorted(waiting, key=lambda index: (planned[index].draw_number is None, index)):
             judged, one = tally.judged[index], planned[index]
             seen = self.results.observations(one.id)
             if seen is None:
@@ -184,7 +184,7 @@ class Campaign:
             small = counterexample(plan, self.began.description.batch, oracle, *best_start(violations, cases))
             number = len(tally.shrunk) + 1
             self.results.save_counterexample(number, evolve(small.case, name=f"breaks {guarantee}"), small.seen)
-            self.artifacts.keep_held(digest(small.case), f"counterexample-{number}")
+            self.artifacts.keep_held(digest(small.case), kept_name(counterexample_file(number)))
             yield small.event(number, guarantee)
 
 

@@ -59,7 +59,7 @@ def judge_mutant(machine: type[Machine], case: Case, seed: int) -> Verdict:
     if machine.epochs_by == "own":
         streams = case.graph.streams
     request = RunRequest(case, frozenset(streams), seed=seed)
-    return judge(case, machine(request).run(), Budget(steps=10**12, seconds=SECONDS))
+    return judge(case, machine(request).run(), Budget.of_seconds(SECONDS))
 
 
 @frozen
@@ -115,13 +115,13 @@ def _spare(machine: type[Machine], cases: list[Case]) -> Spared:
     return Spared(name(machine), (machine.__doc__ or "").strip(), len(cases), accused, unknown)
 
 
-MOST_CASES = 200
+MEASURED_CASES = 200
 """The number of cases of a campaign that mutants are run on."""
 
 
 @lru_cache(maxsize=1)
 def _first(plan: Plan, can: Capabilities) -> list[Planned]:
-    return [each for each in islice(plan, MOST_CASES) if not can.unsupported(each.case)]
+    return [each for each in islice(plan, MEASURED_CASES) if not can.unsupported(each.case)]
 
 
 def kills(plan: Plan, can: Capabilities, mutant: str) -> tuple[int, bool]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.campaign.artifacts import Artifacts, Keep, open_artifacts
-from conformance.campaign.events import Began, CampaignEnded, Event, Examined, Judged, Shrunk
+from conformance.campaign.artifacts import Artifacts, open_artifacts
+from conformance.campaign.events import Began, CampaignEnded, CampaignEvent, Examined, Judged, Shrunk
 from conformance.campaign.executor import Executor, LocalExecutor
 from conformance.campaign.journal import read_events
 from conformance.campaign.plan import PROFILES, plan_of, versions
@@ -21,9 +21,10 @@ from conformance.campaign.runner import Campaign
 from conformance.campaign.tally import Tally
 from conformance.engine import Capabilities, Description
 from conformance.errors import EngineUnavailable, Malformed, Unreadable, Unwritable, quote
+from conformance.settings import Keep
 
-LONGEST = 86_400.0
-MOST = 10**9
+MOST_SECONDS = 86_400.0
+MOST_NUMBER = 10**9
 
 
 @frozen
@@ -38,13 +39,13 @@ class CampaignConfig:
     shrink_seconds: float = 300.0
 
     def __attrs_post_init__(self) -> None:
-        for name, most in (("deadline", LONGEST), ("shrink_seconds", LONGEST)):
+        for name, most in (("deadline", MOST_SECONDS), ("shrink_seconds", MOST_SECONDS)):
             value = getattr(self, name)
             if not 0 < value <= most:
                 raise Malformed(quote(value), f"more than 0 and at most {most:,.0f} seconds", path=(name,))
         for name in ("cases", "seed", "shrink_runs"):
-            if (value := getattr(self, name)) is not None and not 0 <= value <= MOST:
-                raise Malformed(quote(value), f"a number from 0 to {MOST:,}", path=(name,))
+            if (value := getattr(self, name)) is not None and not 0 <= value <= MOST_NUMBER:
+                raise Malformed(quote(value), f"a number from 0 to {MOST_NUMBER:,}", path=(name,))
 
     def began(self, engine_name: str, description: Description, capabilities: Capabilities) -> Began:
         """Make the first event of a campaign with this configuration."""
@@ -132,7 +133,7 @@ def certify(
     folder: Path,
     make_executor: Callable[[], Executor] = LocalExecutor,
     keep: Keep = "failed",
-) -> Iterator[Event]:
+) -> Iterator[CampaignEvent]:
     """Run a campaign on one engine, in a new folder."""
     results = Results(folder)
     with open_artifacts(results, keep) as artifacts:
@@ -145,7 +146,7 @@ def certify(
 
 def resume(
     results: Results, make_executor: Callable[[], Executor] = LocalExecutor, keep: Keep = "failed"
-) -> Iterator[Event]:
+) -> Iterator[CampaignEvent]:
     """
     Run the campaign in a folder to its end.
 
@@ -167,7 +168,7 @@ def resume(
             yield from _run(artifacts, engine, make_executor())
 
 
-def _run(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[Event]:
+def _run(artifacts: Artifacts, engine: SubprocessEngine, executor: Executor) -> Iterator[CampaignEvent]:
     """Yield the events of the journal, then those that follow, each after it was written."""
     results = artifacts.results
     try:
@@ -194,7 +195,7 @@ def _check_suite(began: Began) -> None:
         )
 
 
-def _check_events(began: Began, events: Sequence[Event], results: Results) -> None:
+def _check_events(began: Began, events: Sequence[CampaignEvent], results: Results) -> None:
     """Refuse a journal whose cases are not those of its plan."""
     planned = [each.id for each in plan_of(began)]
     for event in events:

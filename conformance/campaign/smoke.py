@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from conformance.adapters.stdio import Patience
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.adapters.transcript import Listener, TranscriptLine
-from conformance.campaign.judging import outcome
+from conformance.campaign.judging import judge_outcome
 from conformance.campaign.smoke_cases import SmokeCase, smoke_cases
 from conformance.codec.protocol import PROTOCOL
 from conformance.engine import Description, RunRequest
@@ -111,7 +111,7 @@ class Smoke:
         assert self.description is not None  # noqa: S101 - it was started
         graph = smoke_case.case.graph
         streams = frozenset(graph.sinks if smoke_case.sinks_only else graph.streams)
-        return self.description.suited(RunRequest(smoke_case.case, streams, seconds=self._seconds))
+        return self.description.with_required_streams(RunRequest(smoke_case.case, streams, seconds=self._seconds))
 
     def _run(self, requests: list[RunRequest]) -> list[Observations]:
         if not self._running:
@@ -136,7 +136,7 @@ class Smoke:
 
 def judged(request: RunRequest, seen: Observations) -> Check | None:
     """Check the observations of a case; return None if nothing is wrong."""
-    counted_as, verdict = outcome(request.case, seen)
+    counted_as, verdict = judge_outcome(request.case, seen)
     if counted_as == "violates":
         return Check("", "violates", tuple(f"{each.diagnosis}: {each.because}" for each in verdict.findings))
     because = [verdict.because] if counted_as != "conforms" else []

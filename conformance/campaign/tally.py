@@ -11,7 +11,7 @@ from conformance.campaign.events import (
     STALLED,
     Began,
     CampaignEnded,
-    Event,
+    CampaignEvent,
     Examined,
     GaveUp,
     Guarantee,
@@ -43,14 +43,14 @@ class Tally:
     ended: bool = False
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> "Tally":
+    def of(cls, events: Iterable[CampaignEvent]) -> "Tally":
         """Return the tally of these events."""
         tally = cls()
         for event in events:
             tally.add(event)
         return tally
 
-    def add(self, event: Event) -> None:
+    def add(self, event: CampaignEvent) -> None:
         """Add an event."""
         match event:
             case Began():

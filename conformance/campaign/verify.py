@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.campaign.certificate import FORMAT, certificate, format_certificate
-from conformance.campaign.events import Began, Event, Judged, Outcome
+from conformance.campaign.events import Began, CampaignEvent, Judged, Outcome
 from conformance.campaign.executor import LocalExecutor
 from conformance.campaign.journal import read_events
-from conformance.campaign.judging import RunVerdict, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome
 from conformance.campaign.plan import plan_of, versions
 from conformance.campaign.results import CASES, JOURNAL, OBSERVATIONS, Results, observations_of
 from conformance.campaign.tally import Tally
@@ -66,7 +66,7 @@ def verify(path: Path) -> Iterator[str]:
         yield f"{path.name}: its layout was changed"
 
 
-def _unknown_files(events: list[Event], results: Results) -> Iterator[str]:
+def _unknown_files(events: list[CampaignEvent], results: Results) -> Iterator[str]:
     """Name the files in folders that the journal does not mention."""
     known = {
         f"{folder}/{each.id}.json" for each in Tally.of(events).judged.values() for folder in (CASES, OBSERVATIONS)
@@ -88,7 +88,7 @@ def _compare_files(said: dict[str, Any], results: Results) -> Iterator[str]:
             yield f"{file}: altered"
 
 
-def _compare_with_plan(began: Began, events: list[Event]) -> Iterator[str]:
+def _compare_with_plan(began: Began, events: list[CampaignEvent]) -> Iterator[str]:
     """Name the cases that are not those of the seed. Only the versions that drew them can draw them again."""
     if (began.suite, began.hypothesis) != versions():
         return
@@ -98,7 +98,7 @@ def _compare_with_plan(began: Began, events: list[Event]) -> Iterator[str]:
             yield f"{CASES}/{judged.id}.json: not what the seed gives for case {judged.index}"
 
 
-def _judge_again(began: Began, events: list[Event], results: Results) -> Iterator[str]:
+def _judge_again(began: Began, events: list[CampaignEvent], results: Results) -> Iterator[str]:
     """Name the cases that are not those that were run, or whose observations are judged differently."""
     executor = LocalExecutor()
     try:
@@ -119,7 +119,7 @@ def _judge_again(began: Began, events: list[Event], results: Results) -> Iterato
             if seen is not None and (seen.place or "") != judged.place:
                 yield f"{OBSERVATIONS}/{judged.id}.json: it ran in another place than the journal says"
             if seen is not None:
-                waiting.append((judged, executor.submit(outcome, case, seen)))
+                waiting.append((judged, executor.submit(judge_outcome, case, seen)))
         for judged, future in waiting:
             new_outcome, verdict = future.result()
             if (new_outcome, verdict.findings) != (judged.outcome, judged.findings):

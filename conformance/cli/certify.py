@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from conformance import interruption
-from conformance.campaign.artifacts import KEEP, Keep
-from conformance.campaign.events import Began, Event
+from conformance.campaign.events import Began, CampaignEvent
 from conformance.campaign.executor import Executor
 from conformance.campaign.journal import encode_event, read_events
 from conformance.campaign.plan import PROFILES, plan_of
@@ -43,7 +42,7 @@ from conformance.errors import ConformanceError, Unreadable, Unwritable, printab
 from conformance.registry import standalone_names
 from conformance.reports.folder import ReportFailure, finish, try_write_report
 from conformance.reports.summary import summarize, summarize_line
-from conformance.settings import read_settings
+from conformance.settings import KEEP, Keep, read_settings
 
 RESULTS = Path("build") / "conformance"
 REFERENCE = "reference"
@@ -249,7 +248,7 @@ def _begin(
     keep: Keep,
     *,
     skip_unavailable: bool,
-) -> tuple[dict[str, Path], dict[str, Iterator[Event]]]:
+) -> tuple[dict[str, Path], dict[str, Iterator[CampaignEvent]]]:
     """Begin a campaign; return the folder and the events of each engine."""
     if len(names) == 1:
         return {names[0]: top}, {names[0]: certify_one(names[0], config, top, make_executor, keep)}
@@ -287,7 +286,9 @@ def _say_starting(name: str) -> None:
     say(f"{name}: starting, to ask what it can do", err=True)
 
 
-def _run(campaigns: dict[str, Iterator[Event]], top: Path, *, as_json: bool) -> tuple[dict[str, Tally], list[int]]:
+def _run(
+    campaigns: dict[str, Iterator[CampaignEvent]], top: Path, *, as_json: bool
+) -> tuple[dict[str, Tally], list[int]]:
     """
     Run every campaign; return the tallies, and the exit codes of campaigns that failed.
 

@@ -40,7 +40,7 @@ def check(case: Path, observations: Path, master: str | None, seconds: float, as
 
 def _judge_here(case: Path, observations: Path, seconds: float) -> Verdict:
     read = read_case(case)
-    return judge(read, read_observations(observations, read), Budget(steps=10**12, seconds=seconds))
+    return judge(read, read_observations(observations, read), Budget.of_seconds(seconds))
 
 
 def _judge_on(master: str, case: Path, observations: Path, seconds: float) -> Verdict:

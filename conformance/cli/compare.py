@@ -28,7 +28,7 @@ def compare(case: Path, one: Path, other: Path, seconds: float, as_json: bool) -
     """
     read = read_case(case)
     seen = [read_observations(file, read) for file in (one, other)]
-    verdicts = [judge(read, each, Budget(steps=10**12, seconds=seconds)) for each in seen]
+    verdicts = [judge(read, each, Budget.of_seconds(seconds)) for each in seen]
     place = first_difference(*seen)
     if any(isinstance(verdict, Violates) for verdict in verdicts):
         answer, code = "differing", VIOLATES

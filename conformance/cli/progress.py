@@ -11,7 +11,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from conformance.campaign.events import Event, Examined, GaveUp, Judged, Shrunk
+from conformance.campaign.events import CampaignEvent, Examined, GaveUp, Judged, Shrunk
 from conformance.campaign.tally import Tally
 from conformance.cli.say import say
 from conformance.errors import printable
@@ -28,7 +28,7 @@ STEADY = 3
 STARTING = "starting"
 
 
-def activity(event: Event, tally: Tally) -> str:
+def activity(event: CampaignEvent, tally: Tally) -> str:
     """Describe what the campaign does after its cases have run."""
     match event:
         case Examined():
@@ -84,7 +84,7 @@ class Bars:
         self._total, self._throughput = total, Throughput()
         self._bars.reset(self._task, total=total, remaining="", counts="")
 
-    def follow(self, event: Event, tally: Tally) -> None:
+    def follow(self, event: CampaignEvent, tally: Tally) -> None:
         if isinstance(event, Judged):
             self._throughput.tick()
             remaining = self._throughput.remaining(self._total - len(tally.judged))
@@ -131,7 +131,7 @@ class Lines:
             self._tally, self._doing = Tally(), ""
             self._print(f"{total} cases")
 
-    def follow(self, event: Event, tally: Tally) -> None:
+    def follow(self, event: CampaignEvent, tally: Tally) -> None:
         with self._changing:
             self._tally = tally
             if isinstance(event, Judged):

@@ -1,13 +1,13 @@
 """`conformance run`: run a saved case on engines, and judge the runs."""
 
 import json
-import re
 from pathlib import Path
 
 import click
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.adapters.transcript import Transcript
+from conformance.campaign.results import slug
 from conformance.case import Case
 from conformance.cli.folders import make_new
 from conformance.cli.options import FILE, as_json, seconds, transcript
@@ -57,7 +57,7 @@ def run(
     for index, (engine_name, made) in enumerate(named):
         try:
             seen = observe(made, request)
-            verdict = judge(read, seen, Budget(steps=10**12, seconds=seconds))
+            verdict = judge(read, seen, Budget.of_seconds(seconds))
             if seen.end == "error" and isinstance(verdict, Inconclusive):
                 raise EngineFailed(seen.message or "it ended in an error, and did not say which")
         except ConformanceError as error:
@@ -65,8 +65,7 @@ def run(
             codes.append(error.exit_code)
             continue
         if save is not None:
-            name = re.sub(r"[^a-z0-9]+", "-", engine_name.lower())
-            write_text(save / f"{index}-{name}.json", json.dumps(encode_observations(seen)) + "\n")
+            write_text(save / f"{index}-{slug(engine_name)}.json", json.dumps(encode_observations(seen)) + "\n")
         _print_verdict(engine_name, read, seen, verdict, as_json=as_json)
         codes.append(exit_code(verdict))
     return worst(codes)
@@ -78,7 +77,7 @@ def observe(made: Engine, request: RunRequest) -> Observations:
         description = made.start()
         if unsupported := description.capabilities.unsupported(request.case):
             raise Unsupported(f"it does not support {', '.join(unsupported)}")
-        (seen,) = made.run([description.suited(request)])
+        (seen,) = made.run([description.with_required_streams(request)])
         try:
             seen.check_fit(request.case, digest(request.case))
         except Malformed as refused:

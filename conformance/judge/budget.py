@@ -1,6 +1,7 @@
 """How long the judge searches before it says that it does not know."""
 
 from time import monotonic
+from typing import Self
 
 from attrs import define, field
 
@@ -8,6 +9,10 @@ from conformance.errors import OutOfBudget
 
 CLOCK_INTERVAL = 1024
 """The number of steps between two readings of the clock."""
+
+
+UNLIMITED = 10**12
+"""More steps than a search takes in a lifetime."""
 
 
 @define
@@ -18,6 +23,11 @@ class Budget:
     seconds: float | None = None
     _started: float = field(factory=monotonic, init=False)
     _spent: int = field(default=0, init=False)
+
+    @classmethod
+    def of_seconds(cls, seconds: float) -> Self:
+        """Make a budget that is limited by time alone."""
+        return cls(steps=UNLIMITED, seconds=seconds)
 
     def spend(self, steps: int = 1) -> None:
         """Count work that was done; raise `OutOfBudget` once there was too much of it."""

@@ -129,7 +129,7 @@ def _taken_early(segments: StreamSegments, found: Unexplained, shown: Segment) -
     """
     Find how the output is right if events of the next epoch count too.
 
-    As few of them as will do; or, where these are too many to try one by one, any number.
+    Try the fewest early events first; if there are too many choices, search with any number.
     """
     task, epoch = found.task, found.epoch
     if len(task.inputs) < 2 or epoch >= len(segments[found.stream]):  # noqa: PLR2004 - one input overtakes none

@@ -61,10 +61,9 @@ def explain(
     last: int | None = None,
 ) -> Orders | list[Unexplained]:
     """
-    Find orders for every task that explain all of it; or say of each group of tasks that has none where it fails.
+    Return orders that explain every task, or, for each unexplained group, where it fails.
 
-    `complete` says that everything was observed to the end; `last` which epoch is the last of the input, where that is
-    known in advance.
+    `complete` says that all epochs were observed; `last` is the last epoch of the input, if it is known in advance.
     """
     orders: Orders = {}
     unexplained = []

@@ -10,7 +10,7 @@ from conformance.observation import Observation, Observations
 
 
 def findings(case: Case, seen: Observations) -> Iterator[Finding]:
-    """Find what contradicts that: the first finding of each diagnosis and stream."""
+    """Yield the first contradiction between observations for each diagnosis and stream."""
     told: set[tuple[str, str | None]] = set()
     for finding in _all(case, seen):
         if (finding.diagnosis, finding.stream) not in told:

@@ -4,7 +4,7 @@ The judge: (Case, Observations) to a verdict.
 An engine conforms iff one failure-free execution of the model explains every observation, monotonically. That is
 decided in four parts: the observations are consistent with each other (`history`); the sources show the recorded input;
 the last observation is explained by an execution (`explain`), and then so is every earlier one, as a prefix of it;
-every epoch is there (`progress`). What conforms is proven by replaying that execution (`witness`); what does not is
+every epoch is there (`liveness`). What conforms is proven by replaying that execution (`witness`); what does not is
 described in a user's words (`diagnose`).
 
 `judge` is the entry. `decide` is the same with the explanation and the proof left to the caller: the pipeline uses it
@@ -20,7 +20,7 @@ from attrs import evolve
 
 from conformance.case import Case, Epochs, Graph
 from conformance.errors import OutOfBudget
-from conformance.judge import history, progress
+from conformance.judge import history, liveness
 from conformance.judge.budget import Budget
 from conformance.judge.diagnose import add_determined_streams, compare, diagnose
 from conformance.judge.explain import Orders, StreamSegments, explain
@@ -78,14 +78,14 @@ def decide(case: Case, seen: Observations, explained: Explains[T], proven: Prove
     """
     Decide the verdict with the caller's means of explaining the last observation and of proving the explanation.
 
-    Of all other observations, and of the recorded input, nothing is asked but how many epochs there are, whether they
-    are equal, and what the first ones are that are not.
+    Earlier observations and the recorded input are only compared: the number of their epochs, whether epochs are equal,
+    and the first epochs that differ.
     """
     seen.check_streams(case)
     if not seen.observations:
         return Inconclusive("nothing was observed")
     safety = [*history.findings(case, seen), *_source_findings(case, seen)]
-    stalls = list(progress.findings(case, seen))
+    stalls = list(liveness.findings(case, seen))
     judged = case_as_run(case, seen)
     complete = seen.end != "error" and not stalls
     try:
@@ -107,8 +107,8 @@ def _root_causes(graph: Graph, findings: Sequence[Finding]) -> list[Finding]:
     """
     Drop the findings that follow from another one.
 
-    A task is judged by what its inputs show: where one of them is itself wrong, or made of what is, in the same epoch
-    or before, what the task made of it proves nothing about the task.
+    A task is judged by its observed inputs. If an input is wrong, or computed from a wrong stream, in the same epoch or
+    before, then the output of the task proves nothing about the task.
     """
     wrong: dict[str | None, int] = {}
     for finding in findings:
@@ -188,7 +188,7 @@ def _lags(recorded: Epochs, shown: Epochs) -> bool:
     """
     Whether a source shows the recorded input, each event in its epoch or, unaligned, in a later one.
 
-    What carries a source to the observer may leave events for later, as a task may; at the last epoch nothing is left.
+    The tap of a source may delay events to a later epoch, as a task may; with the last epoch all events are shown.
     """
     wanted, found = joined(recorded), joined(shown)
     in_time = all(len(joined(shown[:n])) <= len(joined(recorded[:n])) for n in range(1, len(shown) + 1))

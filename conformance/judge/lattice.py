@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask: TypeAlias = NDArray[np.bool_]
-Numbers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 
 History: TypeAlias = "tuple[tuple[int, ...], Mask, History] | None"
 """The windows before each step, the last one first; shared by walks that have forked."""
@@ -51,7 +51,7 @@ class Lattice:
         self._held = 0
         self._shapes = [[-1 if axis == other else 1 for other in range(len(self.low))] for axis in range(len(self.low))]
 
-    def coordinates(self) -> list[Numbers]:
+    def coordinates(self) -> list[Integers]:
         """
         Return the coordinates of the window's points, each shaped to be used against `reach`.
 
@@ -64,7 +64,7 @@ class Lattice:
         return [*free, np.asarray(self.steps - sum(free))]
 
     def advance(
-        self, may_take: Callable[[int, Numbers], Mask], may_stand: Callable[[list[Numbers]], Mask] | None = None
+        self, may_take: Callable[[int, Integers], Mask], may_stand: Callable[[list[Integers]], Mask] | None = None
     ) -> bool:
         """
         Take one step, in every way there is; False if no point is reachable by it, and then nothing has changed.

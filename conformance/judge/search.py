@@ -25,10 +25,10 @@ class SearchTask:
     """
     One task of the search, with what is known of its inputs and what was observed of its output.
 
-    An input is either known or made by another task of the search, given by its number. `ends` says how much of the
-    output belongs to epochs up to each; where it ends, nothing more was observed, and if that is before the last epoch,
-    the output is `hidden`: what follows is free, and kept for the tasks that read it. A task that `finishes` leaves
-    nothing untaken behind its last border.
+    An input is either known, or the output of another task of the search, given by its number. `ends` has, for each
+    observed epoch, the number of output events up to its end. If the last epochs were not observed, the output is
+    `hidden`: what the task emits there is compared with nothing, and kept for the tasks that read it. A task that
+    `finishes` has taken all of its input when it passes its last border.
     """
 
     name: str
@@ -74,7 +74,7 @@ class _Node(NamedTuple):
     states: tuple[Any, ...]
 
 
-BORDER = -1
+BORDER_STEP = -1
 """Stands for the border step among the inputs of a task."""
 
 
@@ -150,7 +150,7 @@ class Search:
         if self._may_pass(task, heads, epoch):
             made = self._shown(node, number)
             if epoch > len(task.ends) or made == task.ends[epoch - 1]:
-                yield BORDER, node._replace(epochs=_with(node.epochs, number, epoch + 1))
+                yield BORDER_STEP, node._replace(epochs=_with(node.epochs, number, epoch + 1))
             else:
                 self.furthest.note(self._score(node), number, made, ())
         for port, head in enumerate(heads):
@@ -194,7 +194,7 @@ class Search:
         orders: list[list[list[int]]] = [[[] for _ in range(self.epochs)] for _ in self.tasks]
         while (last := reached_by[node]) is not None:
             node, number, port = last
-            if port != BORDER:
+            if port != BORDER_STEP:
                 orders[number][node.epochs[number] - 1].append(port)
         return tuple(tuple(tuple(reversed(epoch)) for epoch in task) for task in orders)
 

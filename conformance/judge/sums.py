@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.judge.lattice import Lattice, Mask, Numbers
+from conformance.judge.lattice import Integers, Lattice, Mask
 from conformance.judge.ordering import NoOrdering, Ordering, Segment, in_order
 from conformance.programs import Average, Batch, Event, P
 
@@ -25,7 +25,7 @@ def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], outp
     held, total = (state[1], state[0]) if isinstance(program, Average) else state
     shown = emitted = 0
     for taken in range(1, sum(lattice.lengths) + 1):
-        test: Callable[[Numbers], Mask] | None = None
+        test: Callable[[Integers], Mask] | None = None
         if isinstance(program, Average) or (held + taken) % program.size == 0:
             value = output[shown] if shown < len(output) else None
             if not isinstance(value, int):
@@ -47,27 +47,29 @@ def by_sum(program: Average | Batch, state: Any, inputs: Sequence[Segment], outp
     return Ordering(order, end)
 
 
-def _anything(_: int, positions: Numbers) -> Mask:
+def _anything(_: int, positions: Integers) -> Mask:
     return np.ones_like(positions, dtype=np.bool_)
 
 
-def _standing(test: Callable[[Numbers], Mask], sums: Sequence[Numbers], total: int) -> Callable[[list[Numbers]], Mask]:
+def _standing(
+    test: Callable[[Integers], Mask], sums: Sequence[Integers], total: int
+) -> Callable[[list[Integers]], Mask]:
     return lambda coordinates: test(_totals(sums, coordinates, total))
 
 
-def _totals(sums: Sequence[Numbers], coordinates: list[Numbers], total: int) -> Numbers:
+def _totals(sums: Sequence[Integers], coordinates: list[Integers], total: int) -> Integers:
     taken = [row.take(at, mode="clip") for row, at in zip(sums, coordinates, strict=True)]
     return np.asarray(total + sum(taken))
 
 
-def _shows(program: Average | Batch, value: int, count: int, emitted: int) -> Callable[[Numbers], Mask]:
+def _shows(program: Average | Batch, value: int, count: int, emitted: int) -> Callable[[Integers], Mask]:
     if isinstance(program, Average):
         return lambda totals: (totals >= value * count) & (totals < (value + 1) * count)
     return lambda totals: (totals - emitted) % P == value
 
 
 def _sums_shown(
-    program: Average | Batch, lattice: Lattice, sums: Sequence[Numbers], total: int, count: int, emitted: int
+    program: Average | Batch, lattice: Lattice, sums: Sequence[Integers], total: int, count: int, emitted: int
 ) -> tuple[Event, ...]:
     """List what could have been shown after the next event."""
     if isinstance(program, Batch) and count % program.size:

@@ -20,9 +20,9 @@ class Reading:
     """
     An output, read as the tokens of the events that must have caused it.
 
-    For each event there is its token, the position where its part of the output begins, and the state before it. If the
-    output goes wrong in every order, it is read up to there, and `breaks_after` is how much of its part the output
-    shows of the event that would come next: more than nothing only for `repeat`.
+    For each event there is its token, the position at which its part of the output begins, and the state before it.
+    Reading stops where the output is wrong in every order. Then `breaks_after` counts the outputs of the next event
+    that are right: with `repeat` an event has several outputs, with other programs the count is 0.
     """
 
     tokens: list[object]

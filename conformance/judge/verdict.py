@@ -32,11 +32,11 @@ QUOTED = 6
 @frozen
 class Conforms:
     """
-    Explained, and proven: the failure-free trace whose out is what was seen, each observation at its index.
+    A failure-free trace that explains all observations, with the index at which it shows each.
 
-    `case` is the case that the trace runs: the one that was judged or, where an engine places its own borders, the same
-    with the borders where the engine put them. A dataset is judged in pieces, and there is no trace in one place:
-    `witness` is None and `at` is empty, and each piece was replayed where it was explained.
+    `case` is the case that the trace runs: the one that was judged or, if the engine places its own borders, that case
+    with the engine's borders. A dataset is judged in pieces, each of which was replayed by the worker that explained
+    it: then `witness` is None and `at` is empty.
     """
 
     witness: Trace | None
@@ -69,7 +69,7 @@ class Violates:
 
 @frozen
 class Inconclusive:
-    """We stopped looking. A timeout is not a conviction."""
+    """No verdict: the search ran out of budget, or there was too little to judge."""
 
     because: str
 

@@ -208,7 +208,7 @@ class Configuration(NamedTuple):
     c = <Pi, Sigma, N, M, D>, with Pi and D together as the dataflow.
 
     M is kept by stream, each a log whose index is the sequence number: what is reachable never has a gap, nor two
-    messages of one number on a stream (`well_formed` and its tests), so the set M and these logs say the same.
+    messages of one number on a stream (`wellformed.faults` and its tests), so the set M and these logs say the same.
     `message_set` is the set.
     """
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
-Mapping: TypeAlias = tuple[int, ...]
+IndexMapping: TypeAlias = tuple[int, ...]
 """m -> m'."""
 
 O1 = TypeVar("O1")
@@ -18,14 +18,14 @@ O2 = TypeVar("O2")
 Seen = TypeVar("Seen", bound=Hashable)
 
 
-def explains(observed: Sequence[O1], by: Sequence[O1], mapping: Mapping) -> bool:
+def explains(observed: Sequence[O1], by: Sequence[O1], mapping: IndexMapping) -> bool:
     """Check that the mapping is an explanation: equal observations at m and mapping[m], for every m."""
     return len(mapping) == len(observed) and all(
         0 <= target < len(by) and seen == by[target] for seen, target in zip(observed, mapping, strict=True)
     )
 
 
-def explanation(observed: Sequence[Seen], by: Sequence[Seen]) -> Mapping | None:
+def explanation(observed: Sequence[Seen], by: Sequence[Seen]) -> IndexMapping | None:
     """
     Find the explanation that takes each observation to the first place where `by` shows the same; None if none exists.
 
@@ -40,7 +40,7 @@ def explanation(observed: Sequence[Seen], by: Sequence[Seen]) -> Mapping | None:
     return tuple(first[seen] for seen in observed)
 
 
-def is_monotonic(mapping: Mapping) -> bool:
+def is_monotonic(mapping: IndexMapping) -> bool:
     """Check that the chosen indices never go back."""
     return all(earlier <= later for earlier, later in pairwise(mapping))
 
@@ -50,14 +50,14 @@ def grows(observed: Sequence[O1], precedes: Callable[[O1, O1], bool]) -> bool:
     return all(precedes(earlier, later) for earlier, later in pairwise(observed))
 
 
-def chained(first: Mapping, second: Mapping) -> Mapping:
+def chained(first: IndexMapping, second: IndexMapping) -> IndexMapping:
     """Apply transitivity: C by C' and C' by C'' give C by C''."""
     return tuple(second[target] for target in first)
 
 
 def composed(
-    view: Callable[[O1], O2], observed: Sequence[O1], by: Sequence[O1], mapping: Mapping
-) -> tuple[list[O2], list[O2], Mapping]:
+    view: Callable[[O1], O2], observed: Sequence[O1], by: Sequence[O1], mapping: IndexMapping
+) -> tuple[list[O2], list[O2], IndexMapping]:
     """
     Apply composition: what explains through O explains through any view of O.
 

@@ -18,7 +18,7 @@ from conformance.model.configuration import RECOVER, Configuration, Processor, S
 from conformance.model.rules import ready, successor
 from conformance.model.snapshot import gce, observed
 
-Out: TypeAlias = tuple[tuple[str, Epochs], ...]
+HashableOut: TypeAlias = tuple[tuple[str, Epochs], ...]
 Visitor: TypeAlias = Callable[[Configuration, Step, Configuration], None]
 
 
@@ -28,9 +28,9 @@ class Exploration:
 
     states: int
     transitions: int
-    outs: frozenset[Out]
-    failure_free: frozenset[Out]
-    ends: frozenset[Out]
+    outs: frozenset[HashableOut]
+    failure_free: frozenset[HashableOut]
+    ends: frozenset[HashableOut]
     stuck: tuple[Configuration, ...]
 
     @property
@@ -44,7 +44,7 @@ class Exploration:
         return not self.stuck
 
 
-def out_of(c: Configuration) -> Out:
+def out_of(c: Configuration) -> HashableOut:
     """Return out(c) as a value that can be kept in a set."""
     return tuple(observed(c).items())
 
@@ -90,7 +90,7 @@ def explore(
     start = initial(case)
     search = _Search(start, visit, most)
     frontier = [start]
-    failure_free: frozenset[Out] = frozenset()
+    failure_free: frozenset[HashableOut] = frozenset()
     for layer in range(failures + 1):
         visited = search.close(frontier, _one_task if reduced else _every_task)
         if layer == 0:
@@ -117,8 +117,8 @@ class _Search:
         self.visit = visit
         self.most = most
         self.seen: set[Configuration] = set()
-        self.outs: set[Out] = set()
-        self.ends: set[Out] = set()
+        self.outs: set[HashableOut] = set()
+        self.ends: set[HashableOut] = set()
         self.stuck: list[Configuration] = []
         self.transitions = 0
         self.commits: set[Configuration] = set()

@@ -18,14 +18,14 @@ from conformance.model.configuration import Configuration, Rule, Step
 from conformance.model.snapshot import committed, epoch_of, gce
 
 ODDS = 0.3
-"""How likely a kill strikes at a moment when it could; before its last chance it always does."""
+"""The probability of a kill at a moment at which it is possible; at its last chance it always happens."""
 
 
 class Injector(Protocol):
     """The choice of failures for an execution."""
 
     def due(self, c: Configuration, step: Step | None) -> tuple[Step, ...]:
-        """Choose the failures that strike in c, just before `step`; `step` is None when nothing else is enabled."""
+        """Choose the failures that happen in c, just before `step`; `step` is None when nothing else is enabled."""
         ...
 
 
@@ -62,23 +62,23 @@ class ScheduledInjector:
         just_committed = epoch if epoch > self._last_gce else 0
         self._last_gce = epoch
         if isinstance(failure, Crash):
-            strikes = _crashes(failure, c, step)
+            happens = _crashes(failure, c, step)
         elif isinstance(failure, Restart):
-            strikes = epoch >= failure.epoch
+            happens = epoch >= failure.epoch
         elif isinstance(failure, Kill) and failure.phase == "commit":
-            strikes = just_committed == failure.epoch
+            happens = just_committed == failure.epoch
         elif isinstance(failure, Kill) and failure.phase == "recovery":
-            strikes = any(epoch_of(c, task) >= failure.epoch for task in c.failed)
+            happens = any(epoch_of(c, task) >= failure.epoch for task in c.failed)
         else:
-            strikes = self._strikes_in_flight(failure, c, step)
-        if not strikes:
+            happens = self._happens_in_flight(failure, c, step)
+        if not happens:
             return ()
         self.fired += 1
         if isinstance(failure, Crash):
             return (c.dataflow.processors[failure.task].fail,)
         return tuple(processor.fail for processor in c.dataflow.processors.values())
 
-    def _strikes_in_flight(self, failure: Failure, c: Configuration, step: Step | None) -> bool:
+    def _happens_in_flight(self, failure: Failure, c: Configuration, step: Step | None) -> bool:
         """Decide on a kill or partition while its epoch is being processed, or while its snapshot is under way."""
         if step is None or step.rule is Rule.RECOVER:
             return False

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from conformance.case import Epochs
 from conformance.model.configuration import BD, Configuration, Data, Log, Message
 
-Observation: TypeAlias = dict[str, Epochs]
+Out: TypeAlias = dict[str, Epochs]
 """out by stream: the events of every committed epoch; the borders are implied, as each closes its epoch."""
 
 
@@ -40,7 +40,7 @@ def out(c: Configuration) -> set[Message]:
     return {message for message in c.message_set() if message[2][0] <= epoch}
 
 
-def observed(c: Configuration) -> Observation:
+def observed(c: Configuration) -> Out:
     """Return out(c) as epochs of events by stream."""
     epoch = gce(c)
     return {stream: _epochs(log, epoch) for stream, log in c.messages.items()}

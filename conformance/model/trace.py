@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import NamedTuple
 
 from conformance.errors import Inapplicable
 from conformance.model.configuration import BD, RECOVER, Configuration, Rule, Step, Trace
 from conformance.model.rules import CONSUME, PRODUCE, Label, labelled_successor, successor
+from conformance.model.snapshot import epoch_of
+from conformance.programs import Event
 
 
 def configurations(c: Configuration, trace: Sequence[Step]) -> Iterator[Configuration]:
@@ -17,6 +20,28 @@ def configurations(c: Configuration, trace: Sequence[Step]) -> Iterator[Configur
             raise Inapplicable(index, str(step), _why_not(c, step))
         c = after
         yield c
+
+
+class StepEffect(NamedTuple):
+    """What a task did in one step: the message it handled, if it was an event, and the messages it sent."""
+
+    epoch: int
+    seq: int
+    value: Event | None
+    sends: tuple[tuple[int, Event | None], ...]
+    """Sequence number and event, or None for a border, of each message."""
+
+
+def step_effect(before: Configuration, step: Step, after: Configuration) -> StepEffect:
+    """Return the effect of an I-Event or I-Border step that leads from one configuration to the other."""
+    seq, value = 0, None
+    if step.rule is Rule.EVENT:
+        seq = before.numbers[step.task][step.stream]
+        value = before.messages[step.stream][seq][1]
+    output = before.dataflow.processors[step.task].output
+    sent = range(before.numbers[step.task][output], after.numbers[step.task][output])
+    sends = tuple((number, after.messages[output][number][1]) for number in sent)
+    return StepEffect(epoch_of(before, step.task), seq, value, sends)
 
 
 def last(c: Configuration, trace: Sequence[Step]) -> Configuration:

@@ -1,1 +1,1 @@
-"""What is too large for one process: Spark as a data pipeline of our own. Needs the extra `spark`."""
+"""Campaigns and observations that are too large for one process, on Spark. Needs the extra `spark`."""

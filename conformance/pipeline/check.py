@@ -45,7 +45,7 @@ def check(
         with cluster.session(master) as spark:
             return request.judge(spark, seconds, tell)
     _check_fit(observations_file, request.seen, request.case, digest(request.case))
-    return judge(request.case, request.seen, Budget(steps=10**12, seconds=seconds))
+    return judge(request.case, request.seen, Budget.of_seconds(seconds))
 
 
 def read_request(case_file: Path, observations_file: Path) -> "CheckRequest":
@@ -100,7 +100,7 @@ def _judge(index: SegmentIndex, case: Case, seen: Observations, seconds: float, 
                 f"observations with the engine's own epochs, or unaligned ones, are judged in one process, which "
                 f"takes at most {MOST_ROWS:,} rows; these are {count:,}"
             )
-        return judge(*full_view(index, case, seen), Budget(steps=10**12, seconds=seconds))
+        return judge(*full_view(index, case, seen), Budget.of_seconds(seconds))
     small_case, small_seen = digest_view(index, case, seen)
 
     def proven(judged: Case, explanation: Explanation, *, complete: bool) -> Conforms:  # noqa: ARG001 - the signature of `decide`

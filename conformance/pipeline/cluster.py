@@ -21,7 +21,7 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from conformance.adapters.jvm import java_home
-from conformance.adapters.spark.setup import python_path
+from conformance.adapters.spark.setup import LOOPBACK, LOOPBACK_CONF, python_path
 from conformance.errors import ConformanceError, EngineUnavailable, install_hint
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
@@ -48,8 +48,6 @@ DEFAULTS = {
     "spark.sql.execution.pandas.structHandlingMode": "dict",
     "spark.sql.shuffle.partitions": "16",
 }
-
-LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
 class UnknownMaster(ConformanceError):
@@ -144,7 +142,7 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
     os.environ.update(java_home("Spark", folder))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     folders = {
         "spark.local.dir": str(folder),
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
@@ -155,7 +153,7 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
         folders["spark.executorEnv.PYTHONPATH"] = python_path(package_folder)
     memory = {} if _memory_is_configured() else {"spark.driver.memory": MEMORY}
     builder = SparkSession.builder.master(master).appName("dataflow-conformance")
-    for name, value in {**DEFAULTS, **(LOOPBACK if local else {}), **folders, **memory, **settings}.items():
+    for name, value in {**DEFAULTS, **(LOOPBACK_CONF if local else {}), **folders, **memory, **settings}.items():
         builder = builder.config(name, value)
     stderr = folder / "stderr"
     try:

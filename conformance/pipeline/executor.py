@@ -24,7 +24,7 @@ from conformance.campaign.results import Results
 from conformance.codec import encode_case
 from conformance.errors import ConformanceError
 from conformance.generators.collect import Numbered
-from conformance.pipeline.slices import RequestedCase, Row, result_of, run_slice, write_rows
+from conformance.pipeline.slices import RequestedCase, SliceRow, result_of, run_slice, write_rows
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -117,7 +117,7 @@ class ClusterExecutor(Executor):
             return super().batch_runner(engine, began, results)
         name, deadline, tag = began.engine, began.deadline, f"batches-{uuid4()}"
 
-        def run_one(part: Sequence[RequestedCase]) -> list[Row]:
+        def run_one(part: Sequence[RequestedCase]) -> list[SliceRow]:
             return run_slice(name, deadline, part)
 
         def run(batch: Sequence[Planned]) -> Iterator[RunResult]:

@@ -18,7 +18,7 @@ from conformance.judge.budget import Budget
 from conformance.judge.explain import Orders, StreamSegments, TaskGroup, Unexplained
 from conformance.judge.ordering import Segment
 from conformance.pipeline.dataset import Kind
-from conformance.pipeline.events import parsed
+from conformance.pipeline.event_values import parsed
 from conformance.pipeline.segments import numbering_error
 from conformance.pipeline.states import key_count, keyed_state
 
@@ -93,7 +93,7 @@ class _Group:
             for number, stream in enumerate(subgraph.streams)
         }
         start = self._start(keys)
-        budget = Budget(steps=10**12, seconds=self.plan.seconds)
+        budget = Budget.of_seconds(self.plan.seconds)
         group = TaskGroup(
             list(subgraph.tasks), seen, epochs, budget, aligned=True, complete=True, last=None, start=start
         )

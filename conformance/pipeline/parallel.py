@@ -178,8 +178,8 @@ class ParallelExplainer:
         """
         Return the findings in the judge's own words, from the rows of that epoch and the next.
 
-        An unobserved stream stays unknown here, also if its content is determined (`diagnose.determined`): that would
-        take all of its past in one place.
+        An unobserved stream stays unknown here, also if its content is determined: `diagnose.add_determined_streams`
+        would need all of its past in one place.
         """
         near = [epoch for epoch in (found.epoch, found.epoch + 1) if epoch <= epochs]
         keys: dict[tuple[str, int], SegmentKey] = {

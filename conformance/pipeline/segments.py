@@ -16,7 +16,7 @@ from attrs import frozen
 from conformance.case import MOST_EPOCHS
 from conformance.errors import Malformed, quote
 from conformance.pipeline.dataset import Kind
-from conformance.pipeline.events import are_events, event_of
+from conformance.pipeline.event_values import are_events, event_of
 from conformance.programs import RESET, P
 
 RECORDED = -1

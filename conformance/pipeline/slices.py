@@ -11,10 +11,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from conformance.adapters.serve import answered
+from conformance.adapters.serve import run_with_errors_as_answers
 from conformance.campaign.batch_runner import PendingVerdict
 from conformance.campaign.events import Outcome
-from conformance.campaign.judging import RunVerdict, outcome
+from conformance.campaign.judging import RunVerdict, judge_outcome
 from conformance.campaign.plan import request_of
 from conformance.case import Case
 from conformance.codec import decode_case, decode_observations, digest, encode_case, encode_observations, parse
@@ -25,26 +25,28 @@ from conformance.registry import engine as engine_named
 RequestedCase: TypeAlias = tuple[int, Any, bool]
 """The index of a case in its campaign, the case as JSON, and whether only its sinks are observed."""
 
-Row: TypeAlias = dict[str, Any]
+SliceRow: TypeAlias = dict[str, Any]
 
 
-def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list[Row]:
+def run_slice(name: str, deadline: float, part: Sequence[RequestedCase]) -> list[SliceRow]:
     """Run cases on an engine made of the model, and judge them. This function runs on the cluster."""
     engine = engine_named(name)
     description = engine.start()
     requests = []
     for index, case, sinks_only in part:
         request = request_of(decode_case(case), sinks_only=sinks_only, deadline=deadline)
-        requests.append((index, description.suited(request)))
+        requests.append((index, description.with_required_streams(request)))
     cases = {index: request.case for index, request in requests}
     try:
-        return [_row(index, cases[index], seen) for index, seen in answered(engine, description, requests)]
+        return [
+            _row(index, cases[index], seen) for index, seen in run_with_errors_as_answers(engine, description, requests)
+        ]
     finally:
         engine.stop()
 
 
-def _row(index: int, case: Case, seen: Observations) -> Row:
-    counted_as, verdict = outcome(case, seen)
+def _row(index: int, case: Case, seen: Observations) -> SliceRow:
+    counted_as, verdict = judge_outcome(case, seen)
     return {
         "index": index,
         "digest": digest(case),
@@ -59,14 +61,14 @@ def _text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def result_of(row: Row) -> PendingVerdict:
+def result_of(row: SliceRow) -> PendingVerdict:
     """Return the result of a run from its row."""
     verdict: Future[tuple[Outcome, RunVerdict]] = Future()
     verdict.set_result((row["outcome"], decode(RunVerdict, parse(row["ruling"]))))
     return PendingVerdict(decode_observations(parse(row["observations"])), verdict)
 
 
-def write_rows(folder: Path, first: int, rows: Sequence[Row]) -> None:
+def write_rows(folder: Path, first: int, rows: Sequence[SliceRow]) -> None:
     """Write the rows of a batch to a Parquet file, completely or not at all. `first` is the index of its first case."""
     import pyarrow as pa  # noqa: PLC0415 - it comes with the extra `spark`
     import pyarrow.parquet as pq  # noqa: PLC0415

@@ -1,9 +1,9 @@
 """
 Checks that segments form streams: rows are numbered without a gap, epochs are consecutive, each ends in its border.
 
-The summaries show all of this but one thing: missing and repeated numbers may cancel out there. Of segments that are
-judged, `groups` sees every row. Of earlier observations this is no gap: every segment there either has the hashes of
-one that was judged, or differs, and is then compared row by row.
+These checks read summaries of segments only. In a summary, a missing and a repeated number may cancel out. `groups`
+finds them in the segments that are judged, because it reads every row of these. A segment of an earlier observation
+either has the same hashes as a judged segment, or differs from it and is compared row by row.
 """
 
 from collections import defaultdict

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.adapters.stdio import Stdio
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.adapters.transcript import LONGEST, Transcript, sanitize_line
+from conformance.adapters.transcript import LONGEST_LINE, Transcript, sanitize_line
 from conformance.codec import read_case
 from conformance.engine import RunRequest
 from conformance.errors import EngineFailed, Unwritable
@@ -54,7 +54,7 @@ def test_control_characters_are_escaped_and_a_failure_is_a_remark(tmp_path):
 
 
 def test_long_lines_are_cut_and_invalid_utf_8_is_escaped():
-    assert sanitize_line(b"x" * (LONGEST + 5)) == "x" * LONGEST + f"… ({LONGEST + 5} bytes)"
+    assert sanitize_line(b"x" * (LONGEST_LINE + 5)) == "x" * LONGEST_LINE + f"… ({LONGEST_LINE + 5} bytes)"
     assert sanitize_line(b"\xff ok") == "\\xff ok"
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from conformance.campaign.batch_runner import BatchRunner, PendingVerdict, answers
+from conformance.campaign.batch_runner import BatchRunner, PendingVerdict, run_with_restarts
 from conformance.campaign.plan import Plan
 from conformance.codec import digest
 from conformance.engine import Description, RunRequest
@@ -123,10 +123,10 @@ def description(batch):
 )
 def test_a_failed_engine_is_restarted_and_the_case_at_fault_found(engine, failed):
     requests = [RunRequest(planned.case) for planned in CASES[:3]]
-    found = list(answers(engine, description(2), requests))
+    found = list(run_with_restarts(engine, description(2), requests))
     assert [isinstance(answer, EngineFailed) for answer in found] == failed
 
 
 def test_an_engine_that_changes_after_a_restart_is_unavailable():
     with pytest.raises(EngineUnavailable, match="describes itself differently"):
-        list(answers(Failing(CASES[0].case), description(3), [RunRequest(CASES[0].case)]))
+        list(run_with_restarts(Failing(CASES[0].case), description(3), [RunRequest(CASES[0].case)]))

@@ -116,7 +116,7 @@ def test_smoke_tells_an_engine_which_failures_it_shows(conformance):
     ],
 )
 def test_smoke_checks_how_an_adapter_starts_and_ends(conformance, monkeypatch, code, check, said):
-    monkeypatch.setattr("conformance.adapters.pipe.GRACE", 1.0)
+    monkeypatch.setattr("conformance.adapters.pipe.EXIT_SECONDS", 1.0)
     monkeypatch.setattr("conformance.campaign.smoke.Patience", lambda start: _impatient())  # noqa: ARG005
     left, out, _ = conformance("smoke", adapter(code), "--seconds", 0.5)
     assert left == 4

@@ -8,7 +8,7 @@ from conformance.adapters.flink.control import ControlChannel
 from conformance.adapters.flink.deployment import deploy
 from conformance.adapters.flink.progress import Progress
 from conformance.adapters.flink.setup import FlinkSetup
-from conformance.branches import split
+from conformance.branches import split_keyed_sums
 from conformance.case import Crash, Restart
 from conformance.engine import RunRequest
 from conformance.generators import corpus
@@ -19,7 +19,7 @@ FAILED_AT = 100.0
 
 def case_run(tmp_path, number=0, *failures):
     channel, request = ControlChannel(str(tmp_path), number), RunRequest(evolve(CASE, failures=failures))
-    return CaseRun(number, request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
+    return CaseRun(request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_case_in_a_shared_job_plays_ahead_only_if_no_crash_is_due(tmp_path):
 
 
 def test_branches_that_may_share_a_subtask_wait_together(tmp_path):
-    request = RunRequest(split(corpus()["keyed-state-partly-restored"]))
+    request = RunRequest(split_keyed_sums(corpus()["keyed-state-partly-restored"]))
     channel = ControlChannel(str(tmp_path), 0)
     parallel, single = (deploy(channel, request, {}, parallel=several) for several in (True, False))
     assert parallel.with_branches(["keys-2"]) == {"keys-0", "keys-1", "keys-2"}

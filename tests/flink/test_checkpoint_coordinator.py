@@ -1,5 +1,7 @@
 """States of the checkpoint coordinator, and the gates of tasks, against a Flink that is played."""
 
+import logging
+
 import pytest
 from attrs import define, evolve, field
 
@@ -67,7 +69,7 @@ class PlayedJob:
         self.channel, request = ControlChannel(str(tmp_path), 0), RunRequest(CASE)
         self.channel.prepare()
         deployment = deploy(self.channel, request, {}, parallel=False)
-        self.run = CaseRun(7, request, deployment, Progress(self.channel), plays_ahead=True)
+        self.run = CaseRun(request, deployment, Progress(self.channel), plays_ahead=True)
         self.cases = CaseRuns((self.run,), FlinkSetup())
         self.checkpoints = PlayedCheckpoints(CommittedOutput(tmp_path, ["job"]))
         self.coordinator = checkpoint_coordinator.CheckpointCoordinator(self.cases, self.checkpoints, NoFaults())
@@ -134,7 +136,7 @@ def test_sources_that_played_ahead_of_a_failed_checkpoint_are_rolled_back(job):
     job.step()
     job.checkpoints.done = [f"0/{source_name(source)}" for source in CASE.graph.sources]
     job.step()
-    job.checkpoints.answer = {"failure-cause": "it was declined"}
+    job.checkpoints.answer = {"failureCause": "it was declined"}
     assert job.step() == (False, "ROLLING_BACK")
     assert job.channel.is_signalled(RollBack("a"))
     assert job.run.failed_at > 0
@@ -142,6 +144,24 @@ def test_sources_that_played_ahead_of_a_failed_checkpoint_are_rolled_back(job):
     job.play(1, attempt="b")
     assert job.step() == (False, "REQUESTED")
     assert job.checkpoints.requested == 2
+
+
+def test_the_reason_of_abandoned_checkpoints_is_logged_once(job, caplog):
+    caplog.set_level(logging.INFO, "conformance.adapters.flink")
+    job.play(1)
+    job.checkpoints.answer = {
+        "failureCause": {"class": "E", "stack-trace": "a.AException: b.Error: not all run\n\tat F.g(F.java)"}
+    }
+    for _ in range(3):
+        assert job.step() == (False, "REQUESTED")
+        assert job.step() == (False, "WAITING")
+    job.step()
+    job.checkpoints.answer = {"checkpointId": 3}
+    assert job.step() == (True, "WAITING")
+    assert caplog.messages == [
+        "job job: epoch 1: abandoned a checkpoint: not all run",
+        "job job: epoch 1: closed by checkpoint 3, 3 abandoned before it",
+    ]
 
 
 def test_there_is_no_way_between_states_that_are_not_connected(job):

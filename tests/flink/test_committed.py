@@ -1,10 +1,9 @@
 """Committed output, and the checkpoint that each file of it belongs to."""
 
-import json
-
 import pytest
 
 from conformance.adapters.flink.committed import CommittedOutput
+from conformance.adapters.flink.rows import DataRow, format_row, parse_row
 
 
 @pytest.fixture
@@ -27,8 +26,8 @@ def checkpoint(committed, number, *named, job="job"):
 def commit(committed, stream, name, epoch, *events):
     folder = committed.folder / "sinks" / "0" / stream
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [[stream, epoch, event] for event in events] + [[stream, epoch]]
-    (folder / name).write_text("".join(f"+I[0, {json.dumps(row)}]\n" for row in rows))
+    rows = [DataRow(stream, epoch, event) for event in (*events, None)]
+    (folder / name).write_text("".join(f"+I[0, {format_row(row)}]\n" for row in rows))
 
 
 def shown(committed, case, tap, stream, ends, *, last):
@@ -98,3 +97,11 @@ def test_the_last_border_shows_that_a_stream_is_complete(committed):
     commit(committed, "s", sink_file(1), 1)
     assert committed.shows_border(0, "s", "s", 1)
     assert not committed.shows_border(0, "s", "s", 2)
+
+
+@pytest.mark.parametrize("event", [0, 7, "", "a, b]", "ü\n", None])
+def test_a_row_is_one_line_that_parses_to_itself(event):
+    text = format_row(DataRow("s", 3, event))
+    assert text.isascii()
+    assert len(text.splitlines()) == 1
+    assert parse_row(text) == DataRow("s", 3, event)

@@ -1,6 +1,8 @@
 """The control channel between operators and driver, and the progress that the driver reads off it."""
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,15 @@ def test_commands_are_signalled_and_revoked_for_one_case(channel, tmp_path):
     channel.revoke(PlayEpoch(1))
     channel.revoke(PlayEpoch(1))
     assert not channel.is_signalled(PlayEpoch(1))
+
+
+def test_commands_are_logged_when_they_are_given_and_taken_back(channel, caplog):
+    caplog.set_level(logging.INFO)
+    channel.signal(PlayEpoch(1))
+    channel.revoke(PlayEpoch(1))
+    channel.revoke(PlayEpoch(1))
+    folder = Path(channel.folder).name
+    assert caplog.messages == [f"folder {folder}, case 0: {did} play-epoch.1" for did in ("signalled", "revoked")]
 
 
 def test_a_gate_is_released_for_the_attempt_that_waits(channel, progress):

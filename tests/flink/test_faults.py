@@ -1,5 +1,6 @@
 """Fault injectors: what waits for a fault, and which faults a cluster and a case have."""
 
+import logging
 from pathlib import Path
 from random import Random
 
@@ -7,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from conformance.case import PHASES, Crash, Kill, Partition
+from conformance.codec import digest
 from conformance.engine import RunRequest
 from conformance.observation import Fired
 from tests.flink.fault_cases import CASE
@@ -57,7 +59,7 @@ def case_run(tmp_path, *failures):
     request = RunRequest(evolve(CASE, failures=failures))
     channel = ControlChannel(str(tmp_path), 0)
     channel.prepare()
-    return CaseRun(0, request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
+    return CaseRun(request, deploy(channel, request, {}, parallel=False), Progress(channel), plays_ahead=True)
 
 
 def injector(run, on=None):
@@ -155,6 +157,20 @@ def test_a_partition_ends_after_its_seconds_or_with_the_job(tmp_path, monkeypatc
     assert one.calls == ["disconnect", "reconnect"]
     long.stop()
     assert two.calls == ["disconnect", "reconnect"]
+
+
+def test_nodes_and_injections_are_logged(tmp_path, caplog):
+    there, run = cluster(), case_run(tmp_path, Kill("worker", 2))
+    caplog.set_level(logging.INFO)
+    there.start_worker()
+    (worker,) = there.workers
+    injector(run, there)._inject(worker, "it was time")  # noqa: SLF001
+    assert caplog.messages == [
+        "cluster: started worker-1",
+        f"case {digest(run.request.case)[:12]}: inject failure 0, KillWorker: it was time",
+        "cluster: killed worker-1",
+    ]
+    assert run.deployment.channel.evidence.has(0)
 
 
 def test_only_cases_whose_workers_are_killed_have_a_standby():

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from conformance.adapters.subprocess_engine import SubprocessEngine
-from conformance.branches import split
+from conformance.branches import split_keyed_sums
 from conformance.case import Crash, Restart
 from conformance.engine import RunRequest
 from conformance.generators import cases, corpus
@@ -135,7 +135,7 @@ def test_every_other_setting_conforms(setting):
     with running(setting) as (engine, description):
         given_cases = drawn(description, 16, seed=5)
         assert any(case.failures for case in given_cases)
-        requests = [description.suited(RunRequest(case, seconds=120)) for case in given_cases]
+        requests = [description.with_required_streams(RunRequest(case, seconds=120)) for case in given_cases]
         for request, seen in zip(requests, engine.run(requests), strict=True):
             assert seen.end == "completed", seen.message
             assert isinstance(judge(request.case, seen, Budget(steps=150_000)), Conforms), request.case
@@ -143,7 +143,7 @@ def test_every_other_setting_conforms(setting):
 
 @pytest.mark.full
 def test_keys_move_between_subtasks_in_a_restart():
-    case = split(evolve(corpus()["keyed-state-partly-restored"], failures=(Crash("keys", 2, 1), Restart(2))))
+    case = split_keyed_sums(evolve(corpus()["keyed-state-partly-restored"], failures=(Crash("keys", 2, 1), Restart(2))))
     with running("parallel") as (engine, description):
         assert description.capabilities.branches
         ((_, verdict, seen),) = judged(engine, [case])

@@ -4,7 +4,13 @@ from attrs import evolve
 from hypothesis import given
 
 from conformance.adapters.flink.messages import Gate
-from conformance.adapters.flink.schedule import MOST_CASES, closed_gates, groups, independent_tasks, plays_ahead
+from conformance.adapters.flink.schedule import (
+    CASES_PER_JOB,
+    closed_gates,
+    group_requests,
+    independent_tasks,
+    plays_ahead,
+)
 from conformance.case import Case, Crash, Graph, Hold, Restart, Task
 from conformance.engine import Capabilities, RunRequest
 from conformance.generators import cases
@@ -25,33 +31,33 @@ def request(*failures, holds=(), epochs=3):
 
 
 def test_cases_that_only_crash_share_few_jobs_of_equal_size():
-    requests = [request(Crash("one", 1, 0)) for _ in range(2 * MOST_CASES + 1)]
-    sizes = [len(group.requests) for group in groups(requests)]
-    assert (len(sizes), sum(sizes)) == (3, 2 * MOST_CASES + 1)
+    requests = [request(Crash("one", 1, 0)) for _ in range(2 * CASES_PER_JOB + 1)]
+    sizes = [len(group.requests) for group in group_requests(requests)]
+    assert (len(sizes), sum(sizes)) == (3, 2 * CASES_PER_JOB + 1)
     assert max(sizes) - min(sizes) <= 1
 
 
 def test_cases_that_restart_after_the_same_epochs_share_a_job():
     requests = [request(Restart(1)), request(Crash("one", 1, 0), Restart(1)), request(Restart(2)), request()]
-    found = {frozenset(group.requests) for group in groups(requests)}
+    found = {frozenset(map(requests.index, group.requests)) for group in group_requests(requests)}
     assert found == {frozenset({0, 1}), frozenset({2}), frozenset({3})}
 
 
 def test_cases_of_equal_length_share_a_job_and_the_longest_come_first():
-    requests = [request(epochs=1 + number % 3) for number in range(3 * MOST_CASES)]
-    found = [{each.case.epochs for each in group.requests.values()} for group in groups(requests)]
+    requests = [request(epochs=1 + number % 3) for number in range(3 * CASES_PER_JOB)]
+    found = [{each.case.epochs for each in group.requests} for group in group_requests(requests)]
     assert found == [{3}, {2}, {1}]
 
 
 def test_a_case_that_holds_and_crashes_runs_alone():
     requests = [request(Crash("two", 2, 0), holds=(Hold("one", 1),)), request(), request(holds=(Hold("one", 1),))]
-    assert {(len(group.requests), group.is_alone) for group in groups(requests)} == {(1, True), (2, False)}
+    assert {(len(group.requests), group.is_alone) for group in group_requests(requests)} == {(1, True), (2, False)}
 
 
 @given(cases(capabilities=Capabilities(failures=["crash", "restart"])))
 def test_every_case_runs_once_with_gates_at_its_holds(case):
     asked = RunRequest(case)
-    assert [dict(group.requests) for group in groups([asked])] == [{0: asked}]
+    assert [group.requests for group in group_requests([asked])] == [(asked,)]
     gates = closed_gates(asked).items()
     held = {(name, epoch) for name, closed in gates for gate, epoch in closed if gate is Gate.EPOCH_START}
     assert held == {(hold.task, hold.epoch) for hold in case.holds}

@@ -1,4 +1,4 @@
-"""Schedulers, and the moments at which a case's failures strike."""
+"""Schedulers, and the moments at which a case's failures happen."""
 
 from random import Random
 

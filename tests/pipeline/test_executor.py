@@ -70,7 +70,7 @@ def test_a_campaign_that_began_on_a_cluster_can_be_resumed_locally(tmp_path, mak
 
 
 def test_a_cluster_draws_the_same_cases(make_executor):
-    local, distributed = Plan(number=50, seed=3), Plan(number=50, seed=3, draw=make_executor().numbered)
+    local, distributed = Plan(generated=50, seed=3), Plan(generated=50, seed=3, draw=make_executor().numbered)
     assert list(distributed) == list(local)
     assert isinstance(local.numbered, Numbered)
 

@@ -14,7 +14,7 @@ from conformance.model.execution import run
 from conformance.model.snapshot import observed
 from conformance.observation import Observation, Observations
 from conformance.pipeline.dataset import OBSERVED, open_dataset
-from conformance.pipeline.events import is_event
+from conformance.pipeline.event_values import is_event
 from conformance.pipeline.writer import write
 from conformance.programs import P, Sum
 

@@ -17,7 +17,7 @@ from conformance.campaign.events import (
     Shrunk,
     broken_by,
 )
-from conformance.campaign.judging import outcome
+from conformance.campaign.judging import judge_outcome
 from conformance.campaign.plan import Plan, versions
 from conformance.campaign.results import Results, slug
 from conformance.codec import digest, write_text
@@ -53,14 +53,14 @@ def write_campaign(folder, word="reference", *, names=NAMES, logs=True, change=l
     chance = random.Random(0)
     suite, hypothesis = versions()
     first = began(engine=word, **({"cases": 0, "suite": suite, "hypothesis": hypothesis} | changed))
-    planned = [each for each in Plan(number=0) if names is None or each.id in names]
+    planned = [each for each in Plan(generated=0) if names is None or each.id in names]
     events = [first]
     broken = {}
     for each in planned:
         seen = run(word, each.case)
         seen = seen if logs else add_times(evolve(seen, log=()), chance)
         results.save(each.id, each.case, seen)
-        came, verdict = outcome(each.case, seen)
+        came, verdict = judge_outcome(each.case, seen)
         fired = len(seen.fired)
         events.append(
             Judged(

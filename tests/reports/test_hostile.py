@@ -52,7 +52,7 @@ def write_hostile_campaign(folder, texts, values):
     """Write a campaign in which every text field is hostile."""
     results = Results(folder)
     results.make()
-    first = next(iter(Plan(number=0)))
+    first = next(iter(Plan(generated=0)))
     case = evolve(first.case, name=(texts() or "x")[:200])
     case = evolve(case, inputs={source: ((values(), 1, values()),) * case.epochs for source in case.inputs})
     info = EngineInfo(texts(), texts(), {texts(): texts(), "deep": [{texts(): texts()}]})

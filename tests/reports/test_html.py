@@ -111,6 +111,19 @@ def test_every_case_has_a_section(both):
         assert f"c-{name}" in found.ids()
 
 
+def test_a_counterexample_links_the_files_that_the_engine_left(both, tmp_path):
+    single = write_campaign(tmp_path / "single", "mutant:in-flight-kept")
+    links = {}
+    for folder, prefix in ((single, ""), (both, "mutant-in-flight-kept/")):
+        assert not any("kept/counterexample" in link for link in page(folder).links())
+        kept = folder / prefix / "kept" / "counterexample-1"
+        kept.mkdir(parents=True)
+        links[prefix] = [link for link in page(folder).links() if "kept/counterexample" in link]
+        kept.rmdir()
+        kept.parent.rmdir()
+    assert links == {prefix: [f"{prefix}kept/counterexample-1/"] for prefix in links}
+
+
 def test_surviving_mutants_are_listed(broken):
     text = page(broken).text
     assert "convict 57 of 58 engines" in text

@@ -1,12 +1,14 @@
-"""The order in which driver slots run query groups, without Spark."""
+"""The order in which driver slots run query groups, and the launches of drivers, without Spark."""
 
+import logging
 from types import SimpleNamespace
 
 import pytest
 
+from conformance.adapters.spark import driver_slots
 from conformance.adapters.spark.driver_pool import PendingGroups, run_groups
 from conformance.adapters.spark.schedule import QueryGroup
-from conformance.adapters.spark.setup import ONCE, RETRIED
+from conformance.adapters.spark.setup import LOCAL, ONCE, RETRIED, SparkSetup
 
 SLOTS = [SimpleNamespace(attempts=RETRIED), SimpleNamespace(attempts=ONCE)]
 
@@ -74,3 +76,11 @@ def test_no_query_starts_after_the_caller_has_stopped():
     next(queries)
     queries.close()
     assert len(log) < 9
+
+
+def test_every_launch_of_a_driver_is_logged(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(driver_slots, "_imitate_home", lambda _: None)
+    monkeypatch.setattr(driver_slots, "DriverProcess", lambda *_: SimpleNamespace(id=7, is_dead=False))
+    caplog.set_level(logging.INFO)
+    driver_slots.DriverLauncher(SparkSetup(master=LOCAL), tmp_path, {}).launch(ONCE)
+    assert caplog.messages == ["driver 7: launched on local[2,1], attempts of a task: 1"]

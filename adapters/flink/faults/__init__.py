@@ -23,8 +23,8 @@ __all__ = ["ClusterFaultInjector", "FaultInjector", "NoFaults", "fault_injector"
 
 def fault_injector(runs: Sequence[CaseRun], cluster: FlinkCluster, checkpoints: CheckpointApi) -> FaultInjector:
     """Return the fault injector of a job: a case with kills or partitions has the job, and the cluster, for itself."""
-    first = runs[0]
-    has_faults = any(isinstance(failure, Kill | Partition) for failure in first.request.case.failures)
+    has_faults = any(isinstance(failure, Kill | Partition) for run in runs for failure in run.request.case.failures)
     if has_faults and isinstance(cluster, StandaloneCluster):
-        return ClusterFaultInjector(first, cluster, checkpoints)
+        (run,) = runs
+        return ClusterFaultInjector(run, cluster, checkpoints)
     return NoFaults()

@@ -1,8 +1,10 @@
 """Fault injector of a case whose cluster consists of processes or containers."""
 
+import logging
 from contextlib import suppress
 from random import Random
 
+from conformance.adapters.action_log import case_digests
 from conformance.adapters.faults import next_failure
 from conformance.adapters.flink.case_run import CaseRun
 from conformance.adapters.flink.checkpoints import CheckpointApi
@@ -22,6 +24,8 @@ from conformance.adapters.flink.rest import RestError
 from conformance.adapters.flink.standalone import ClusterNode, StandaloneCluster
 from conformance.case import Kill, Partition
 from conformance.codec import digest
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 RANDOM_STREAM = "violence"
 """The name of the stream of random numbers. With another name, a seed would choose other moments and workers."""
@@ -87,6 +91,8 @@ class ClusterFaultInjector:
                 self._phase.inject_if_due(self._inject)
 
     def _inject(self, victim: ClusterNode, moment: str) -> None:
+        case, fault = case_digests([self._context.run.request]), type(self._fault).__name__
+        LOGGER.info("case %s: inject failure %d, %s: %s", case, self._number, fault, moment)
         evidence = self._fault.inject(victim, moment)
         self._injected.append(self._fault)
         self._context.run.deployment.channel.evidence.record(self._number, evidence)

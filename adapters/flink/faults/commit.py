@@ -5,6 +5,8 @@ When all tasks but a blocker are done with a checkpoint, a worker with a sink is
 released. So the checkpoint is complete, and the suspended worker cannot commit its files.
 """
 
+import logging
+
 from attrs import frozen
 
 from conformance.adapters.flink.faults.blockers import KillPlan
@@ -12,6 +14,8 @@ from conformance.adapters.flink.faults.context import CheckpointUnderWay
 from conformance.adapters.flink.faults.phase import Inject
 from conformance.adapters.flink.faults.snapshot import BlockedPhase
 from conformance.adapters.flink.messages import Gate
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 
 @frozen
@@ -25,6 +29,7 @@ class CommitPhase(BlockedPhase):
             return
         committed = self.context.checkpoints.committed
         plan.suspended.suspend()
+        LOGGER.info("cluster: suspended %s", plan.suspended.description)
         try:
             self.context.run.progress.release_gate(plan.blocker, Gate.CHECKPOINT)
             if self.context.completes(checkpoint.number):
@@ -37,3 +42,4 @@ class CommitPhase(BlockedPhase):
             self.blockers.release()
             if plan.suspended.is_alive:
                 plan.suspended.resume()
+                LOGGER.info("cluster: resumed %s", plan.suspended.description)

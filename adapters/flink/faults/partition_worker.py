@@ -1,10 +1,13 @@
 """Partition of a worker from its network."""
 
+import logging
 from time import monotonic
 
 from conformance.adapters.flink.faults.context import FaultContext
 from conformance.adapters.flink.faults.fault import Fault
 from conformance.adapters.flink.standalone import ClusterNode
+
+LOGGER = logging.getLogger("conformance.adapters.flink")
 
 
 class PartitionWorker(Fault):
@@ -29,4 +32,5 @@ class PartitionWorker(Fault):
     def stop(self) -> None:
         if self._disconnected is not None:
             self._disconnected.reconnect()
+            LOGGER.info("cluster: reconnected %s", self._disconnected.description)
             self._disconnected = None
