@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from conformance.adapters.action_log import start_action_log
 from conformance.codec import digest, parse
-from conformance.codec.protocol import decode_run, encode_answers, encode_description
+from conformance.codec.protocol import decode_run, encode_answers, encode_description, encode_remarks
 from conformance.engine import Description, Engine, RunRequest
 from conformance.errors import EngineUnavailable, UnknownEngine, quote
 from conformance.observation import Observations
@@ -58,7 +58,7 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     try:
         made = engine(word)
         description = made.start()
-        message = _encode(description)
+        message = _encode(description) | encode_remarks(getattr(made, "remarks", ()))
     except UnknownEngine as error:
         say({"unknown": str(error)})
         return made, None

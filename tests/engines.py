@@ -166,6 +166,14 @@ class SlowToStart(Right):
         return super().start()
 
 
+class Remarking(Right):
+    """Has a remark for the user, and says in its settings what it runs on."""
+
+    def start(self):
+        self.remarks = [f"runs on {os.environ.get('RUNS_ON', 'wheels')}\x1b[2J"]
+        return evolve(super().start(), info=EngineInfo("remarking", "1", {"on": os.environ.get("RUNS_ON", "wheels")}))
+
+
 class Turncoat(Right):
     """Claims atomic commits at its first start, and not any more at its second."""
 

@@ -16,7 +16,7 @@ from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
 from conformance.adapters.flink.schedule import JobGroup, groups
 from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
 from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
@@ -67,10 +67,13 @@ class Flink:
         orphans.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
         orphans.mark(self._folder)
-        java = java_home("flink", self._folder)
-        self._client = JobClient(self._folder, java)
-        self._cluster = self._start_cluster(self._folder, java)
-        self._info = EngineInfo("flink", flink, self._setup.settings)
+        java = find_java("flink", self._folder)
+        self.remarks = java.remarks
+        self._client = JobClient(self._folder, java.environment)
+        self._cluster = self._start_cluster(self._folder, java.environment)
+        # Containers have a Java of their own.
+        java_settings = getattr(self._cluster, "java_settings", java.settings)()
+        self._info = EngineInfo("flink", flink, self._setup.settings | java_settings)
         return Description(
             self._info,
             Capabilities(

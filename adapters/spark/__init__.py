@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from conformance.adapters.artifacts import discard
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
 from conformance.adapters.spark.driver_pool import CONCURRENT_QUERIES, run_groups
 from conformance.adapters.spark.driver_slots import DriverLauncher, DriverSlot
 from conformance.adapters.spark.query import Query
@@ -55,10 +55,13 @@ class Spark:
             raise EngineUnavailable(f"spark's transform-with-state needs protobuf: {hint}")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._launcher = DriverLauncher(self._setup, self._folder, java_home("spark", self._folder))
+        java = find_java("spark", self._folder)
+        self.remarks = java.remarks
+        self._launcher = DriverLauncher(self._setup, self._folder, dict(java.environment))
         self._slots = [DriverSlot(self._launcher, attempts) for attempts in (self._setup.attempts, ONCE)]
         self._slots[0].driver()
-        self._info = EngineInfo("spark", pyspark, self._setup.settings)
+        java_settings = java.settings("java of the driver" if self._setup.master.startswith("spark://") else "java")
+        self._info = EngineInfo("spark", pyspark, self._setup.settings | java_settings)
         return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH_SIZE)
 
     def _failures(self) -> list[str]:

@@ -20,8 +20,9 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
 from conformance.adapters.spark.setup import python_path
+from conformance.adapters.subprocess_engine import REMARKS
 from conformance.errors import ConformanceError, EngineUnavailable, install_hint
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
@@ -141,7 +142,10 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
 
     local = master.startswith("local")
     package_folder = str(Path(__file__).parents[2])
-    os.environ.update(java_home("Spark", folder))
+    java = find_java("Spark", folder)
+    for remark in java.remarks:
+        REMARKS.warning("Spark: %s", remark)
+    os.environ.update(java.environment)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
