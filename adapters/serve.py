@@ -11,7 +11,7 @@ from conformance.adapters.action_log import start_action_log
 from conformance.codec import digest, parse
 from conformance.codec.protocol import decode_run, encode_answers, encode_description, encode_remarks
 from conformance.engine import Description, Engine, RunRequest
-from conformance.errors import EngineUnavailable, UnknownEngine, quote
+from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine, quote
 from conformance.observation import Observations
 from conformance.registry import engine
 
@@ -62,7 +62,7 @@ def _start(word: str, say: Callable[[dict[str, Any]], None]) -> tuple[Engine | N
     except UnknownEngine as error:
         say({"unknown": str(error)})
         return made, None
-    except EngineUnavailable as error:
+    except (EngineUnavailable, EngineFailed) as error:
         say({"unavailable": str(error)})
         return made, None
     except Exception as error:  # noqa: BLE001 - any exception of an engine is its error

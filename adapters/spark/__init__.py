@@ -15,6 +15,7 @@ from conformance.adapters.artifacts import discard
 from conformance.adapters.jvm import find_java
 from conformance.adapters.spark.driver_pool import CONCURRENT_QUERIES, run_groups
 from conformance.adapters.spark.driver_slots import DriverLauncher, DriverSlot
+from conformance.adapters.spark.master import check_master, explained_by_master
 from conformance.adapters.spark.query import Query
 from conformance.adapters.spark.query_supervisor import QuerySupervisor
 from conformance.adapters.spark.schedule import QueryGroup, group_requests
@@ -53,13 +54,15 @@ class Spark:
         if self._setup.operator == TRANSFORM and find_spec("google.protobuf.descriptor") is None:
             hint = install_hint("spark-transform")
             raise EngineUnavailable(f"spark's transform-with-state needs protobuf: {hint}")
+        check_master(self._setup.master, "use spark without a master")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         sys.setswitchinterval(SWITCH_INTERVAL)
         java = find_java("spark", self._folder)
         self.remarks = java.remarks
         self._launcher = DriverLauncher(self._setup, self._folder, dict(java.environment))
         self._slots = [DriverSlot(self._launcher, attempts) for attempts in (self._setup.attempts, ONCE)]
-        self._slots[0].driver()
+        with explained_by_master(self._setup.master):
+            self._slots[0].driver()
         java_settings = java.settings("java of the driver" if self._setup.master.startswith("spark://") else "java")
         self._info = EngineInfo("spark", pyspark, self._setup.settings | java_settings)
         return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH_SIZE)

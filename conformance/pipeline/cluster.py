@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from conformance.adapters.jvm import find_java
+from conformance.adapters.spark.master import ADDRESSES, check_master
 from conformance.adapters.spark.setup import python_path
 from conformance.adapters.subprocess_engine import REMARKS
 from conformance.errors import ConformanceError, EngineUnavailable, install_hint
@@ -29,14 +29,14 @@ MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark:/
 _MASTER = re.compile(
     r"(?P<local>local(\[(\*|[1-9]\d*)(,\d+)?\])?)"
     r"|(?P<workers>local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\])"
-    r"|spark://(?P<host>[A-Za-z0-9_.-]+):(?P<port>\d{1,5})(,[A-Za-z0-9_.:,-]+)?"
+    rf"|{ADDRESSES}"
 )
 
 MEMORY = "4g"
 """The memory of the driver, unless the user has configured another."""
 
-ANSWER = 5.0
-"""Seconds in which a master has to answer, and in which a JVM has to exit."""
+EXIT_SECONDS = 5.0
+"""Seconds in which a JVM has to exit."""
 
 LAST_LINES = 5
 
@@ -121,20 +121,13 @@ def _interruption(number: int) -> BaseException:
 
 
 def check(master: str) -> None:
-    """Refuse a master that cannot work. Spark would notice after a minute, with an error in Java."""
-    match = _MASTER.fullmatch(master)
-    if match is None:
+    """Refuse a master that cannot work."""
+    if _MASTER.fullmatch(master) is None:
         raise UnknownMaster(f"{master!r} is no Spark master; give {MASTERS}")
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
             raise EngineUnavailable(f"--on needs {package}: {install_hint('spark')}")
-    if match["host"]:
-        try:
-            socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()
-        except (OSError, OverflowError) as error:
-            raise EngineUnavailable(
-                f"no Spark master answers at {master} ({error}); start one there, or use local[*]"
-            ) from None
+    check_master(master, "use local[*]")
 
 
 def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
@@ -232,7 +225,7 @@ def _stop(spark: Any, app: str, master: str, *, orderly: bool) -> None:
             with suppress(OSError):
                 process.stdin.close()
             try:
-                process.wait(timeout=ANSWER)
+                process.wait(timeout=EXIT_SECONDS)
             except TimeoutExpired:
                 process.kill()
                 process.wait()
