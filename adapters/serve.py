@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 from conformance.adapters.action_log import start_action_log
 from conformance.codec import digest, parse
-from conformance.codec.protocol import decode_run, encode_answers, encode_description
+from conformance.codec.protocol import decode_run, encode_answers, encode_description, encode_remarks
 from conformance.engine import Description, Engine, RunRequest
-from conformance.errors import EngineUnavailable, UnknownEngine, quote
+from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine, quote
 from conformance.observation import Observations
 from conformance.registry import engine
 
@@ -58,11 +58,11 @@ def _start(engine_name: str, say: Callable[[dict[str, Any]], None]) -> tuple[Eng
     try:
         made = engine(engine_name)
         description = made.start()
-        message = _encode(description)
+        message = _encode(description) | encode_remarks(getattr(made, "remarks", ()))
     except UnknownEngine as error:
         say({"unknown": str(error)})
         return made, None
-    except EngineUnavailable as error:
+    except (EngineUnavailable, EngineFailed) as error:
         say({"unavailable": str(error)})
         return made, None
     except Exception as error:  # noqa: BLE001 - any exception of an engine is its error

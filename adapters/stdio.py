@@ -28,6 +28,7 @@ from conformance.codec.protocol import (
     ObservationAnswer,
     decode_answer,
     decode_description,
+    decode_remarks,
     encode_batch,
     encode_run,
 )
@@ -115,7 +116,9 @@ class Stdio:
             )
         pipe.send(dict(greeting))
         try:
-            self._description = decode_description(pipe.receive(monotonic() + self._patience.start))
+            answer = pipe.receive(monotonic() + self._patience.start)
+            self._description = decode_description(answer)
+            self.remarks = decode_remarks(answer)
         except Malformed as refused:
             raise pipe.failed(f"its answer to start is refused: {refused}") from None
         except EngineFailed as failed:
@@ -183,6 +186,9 @@ class Stdio:
             pipe.send(STOP)
             pipe.end(in_order=True)
             self.exit_code = pipe.exit_code
+
+    remarks: tuple[str, ...] = ()
+    """The engine's remarks for the user at its last start."""
 
     exit_code: int | None = None
     """The exit code of the process that was stopped last; None if it had to be killed."""

@@ -5,13 +5,20 @@ Any engine by its name, in a process of its own.
 """
 
 import json
+import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from conformance.adapters.stdio import Patience, Stdio
 from conformance.adapters.transcript import Listener
+from conformance.codec.protocol import START
+from conformance.engine import Description
 from conformance.registry import engine
+
+REMARKS = logging.getLogger("conformance.remarks")
+"""Gets the remarks of engines for the user; the command line prints them."""
 
 
 def own_process(module: str, *arguments: str) -> list[str]:
@@ -32,6 +39,7 @@ class SubprocessEngine(Stdio):
         patience: Patience | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
+        self._engine_name = engine_name
         name, _, command = engine_name.partition(":")
         if name == "stdio":
             super().__init__([command], log=log, listener=listener, patience=patience, environment=environment)
@@ -48,3 +56,9 @@ class SubprocessEngine(Stdio):
                 patience=patience,
                 environment=environment,
             )
+
+    def start(self, greeting: Mapping[str, Any] = START) -> Description:
+        description = super().start(greeting)
+        for remark in self.remarks:
+            REMARKS.warning("%s: %s", self._engine_name, remark)
+        return description

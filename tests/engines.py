@@ -6,6 +6,7 @@ Engines that break the protocol itself are in miniatures.py.
 
 import logging
 import os
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -171,6 +172,24 @@ class SlowToStart(Right):
     def start(self):
         Path("slow").touch()
         time.sleep(float(os.environ["SLEEP"]))
+        return super().start()
+
+
+class Remarking(Right):
+    """Has a remark for the user, and says in its settings what it runs on."""
+
+    def start(self):
+        self.remarks = [f"runs on {os.environ.get('RUNS_ON', 'wheels')}\x1b[2J"]
+        return evolve(super().start(), info=EngineInfo("remarking", "1", {"on": os.environ.get("RUNS_ON", "wheels")}))
+
+
+class Noisy(Right):
+    """Prints while it starts, from another process, too, as a JVM does."""
+
+    def start(self):
+        subprocess.run(["/bin/sh", "-c", "echo WARN on stdout; echo WARN on stderr >&2"], check=True)
+        if "NOISY_FAILS" in os.environ:
+            os._exit(1)
         return super().start()
 
 

@@ -16,7 +16,7 @@ from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
 from conformance.adapters.flink.schedule import JobGroup, group_requests
 from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
 from conformance.engine import Capabilities, Description, RunRequest, batch_seconds
 from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
@@ -68,11 +68,15 @@ class Flink:
         orphans.remove()
         self._folder = Path(tempfile.mkdtemp(prefix="flink-"))
         orphans.mark(self._folder)
-        self._java = java_home("flink", self._folder)
+        java = find_java("flink", self._folder)
+        self.remarks = java.remarks
+        self._java = java.environment
         self._client = JobClient(self._folder, self._java)
         # A cluster of processes takes longer to start, and many batches have no kill.
-        self._start_cluster(self._setup.places[0])
-        self._info = EngineInfo("flink", flink, self._setup.settings)
+        cluster = self._start_cluster(self._setup.places[0])
+        # Containers have a Java of their own.
+        java_settings = getattr(cluster, "java_settings", java.settings)()
+        self._info = EngineInfo("flink", flink, self._setup.settings | java_settings)
         return Description(
             self._info,
             Capabilities(

@@ -156,6 +156,11 @@ class ContainerCluster(StandaloneCluster):
             self.stop()
             raise
 
+    def java_settings(self) -> dict[str, str]:
+        """Return the Java of the image as a setting of the engine, for certificates."""
+        version: str = self.rest.get("/jobmanager/environment")["jvm"]["version"]
+        return {"java": f"{version.rpartition('/')[2].partition('+')[0]} (image)"}
+
     def _share_folder(self) -> None:
         """Let containers that root starts write into the folder, and no other user read it."""
         if os.getuid() == 0:

@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conformance.adapters.artifacts import discard
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
 from conformance.adapters.spark.deployment import SparkDeployment
+from conformance.adapters.spark.master import check_master, explained_by_master
 from conformance.adapters.spark.schedule import group_requests
 from conformance.adapters.spark.setup import LOCAL_CLUSTER, TRANSFORM, parse_settings
 from conformance.case import Case
@@ -46,11 +47,16 @@ class Spark:
         if self._setup.operator == TRANSFORM and find_spec("google.protobuf.descriptor") is None:
             hint = install_hint("spark-transform")
             raise EngineUnavailable(f"spark's transform-with-state needs protobuf: {hint}")
+        check_master(self._setup.master, "use spark without a master")
         self._folder = Path(tempfile.mkdtemp(prefix="spark-"))
         sys.setswitchinterval(SWITCH_INTERVAL)
-        self._java = java_home("spark", self._folder)
-        self._deployment(self._setup.masters[0]).warm_up()
-        self._info = EngineInfo("spark", pyspark, self._setup.settings)
+        java = find_java("spark", self._folder)
+        self.remarks = java.remarks
+        self._java = java.environment
+        with explained_by_master(self._setup.master):
+            self._deployment(self._setup.masters[0]).warm_up()
+        java_settings = java.settings("java of the driver" if self._setup.master.startswith("spark://") else "java")
+        self._info = EngineInfo("spark", pyspark, self._setup.settings | java_settings)
         return Description(self._info, Capabilities(failures=self._failures(), holds=False), batch=BATCH_SIZE)
 
     def _failures(self) -> list[str]:

@@ -1,12 +1,14 @@
 """The settings of Spark that an engine's name selects, and the Spark configuration that they stand for."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
 
+from conformance.adapters.spark.master import ADDRESSES
 from conformance.case import Case, Kill
 from conformance.errors import UnknownEngine, did_you_mean
 
@@ -148,6 +150,8 @@ def parse_settings(settings: Sequence[str]) -> SparkSetup:
         if not field:
             known = f"{', '.join(SETTINGS)} and spark://HOST:PORT"
             raise UnknownEngine(f"spark has no setting {setting!r}; it has {known}{did_you_mean(setting, SETTINGS)}")
+        if setting.startswith("spark://") and re.fullmatch(ADDRESSES, setting) is None:
+            raise UnknownEngine(f"{setting!r} is no Spark master; give spark://HOST:PORT")
         if field in chosen:
             raise UnknownEngine(f"spark cannot be set up as {chosen[field]} and as {setting} at once")
         chosen[field], values[field] = setting, value

@@ -206,9 +206,18 @@ def _check_events(began: Began, events: Sequence[CampaignEvent], results: Result
 
 
 def _check_engine(began: Began, description: Description) -> None:
+    former, now = began.description.info, description.info
+    if former.name == now.name and former.version == now.version and former.settings != now.settings:
+        changed = ", ".join(
+            f"{name} {former.settings.get(name, 'not set')} (now {now.settings.get(name, 'not set')})"
+            for name in {**former.settings, **now.settings}
+            if former.settings.get(name) != now.settings.get(name)
+        )
+        raise EngineUnavailable(
+            f"the campaign began on {now.name} {now.version} with {changed}: omit --resume to start a new campaign"
+        )
     if evolve(description, batch=began.description.batch) != began.description:
         raise EngineUnavailable(
-            f"the campaign began on {began.description.info.name} {began.description.info.version}, and this is "
-            f"{description.info.name} {description.info.version}, or one with other claims: "
-            "omit --resume to start a new campaign"
+            f"the campaign began on {former.name} {former.version}, and this is {now.name} {now.version}, "
+            "or one with other claims: omit --resume to start a new campaign"
         )

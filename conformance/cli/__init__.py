@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from conformance import __version__
+from conformance.cli.remarks import printed_remarks
 from conformance.cli.say import say
 from conformance.errors import ConformanceError
 
@@ -94,7 +95,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _exit_code(arguments: list[str] | None) -> int:
     try:
-        result: Any = cli.main(arguments, prog_name="conformance", standalone_mode=False)
+        with printed_remarks():
+            result: Any = cli.main(arguments, prog_name="conformance", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from conformance.adapters.subprocess_engine import SubprocessEngine
 from conformance.cli.options import as_json
 from conformance.cli.say import say
 from conformance.codec.protocol import encode_description
@@ -36,14 +37,15 @@ def engines(as_json: bool) -> None:
 
 
 def _try(name: str) -> tuple[Description | None, dict[str, str], str]:
+    """Start an engine in a process of its own, whose output is not printed."""
     try:
-        made = engine(name)
+        made = SubprocessEngine(name)
     except UnknownEngine as error:
         return None, {}, f"needs a setting: {error}"
     try:
         description = made.start()
         # An engine names its other variants, such as `flink:processes`; they are not started.
-        others: dict[str, str] = getattr(made, "places", dict)()
+        others: dict[str, str] = getattr(engine(name), "places", dict)()
         return description, {f"{name}:{variant}": why for variant, why in others.items()}, ""
     except ConformanceError as error:
         return None, {}, str(error)

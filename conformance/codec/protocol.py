@@ -105,7 +105,7 @@ def decode_description(value: object) -> Description:
     _check_protocol(refusal.get("protocol", 1))
     claims = ("epochs", "atomic", "snapshots")
     can = ("failures", "programs", "holds", "most_tasks", "most_events", "branches", "batch")
-    fields = fields_of(value, required=("engine",), optional=("protocol", *claims, *can))
+    fields = fields_of(value, required=("engine",), optional=("protocol", "remarks", *claims, *can))
     with inside("engine"):
         info = EngineInfo(**fields_of(fields["engine"], required=("name",), optional=("version", "settings")))
     capabilities = Capabilities(
@@ -122,6 +122,21 @@ def decode_description(value: object) -> Description:
     claimed = {name: fields[name] for name in claims if name in fields}
     Observations("", (), **claimed)  # A claim that no observations can have is refused here, once.
     return Description(info, capabilities, **claimed, batch=_count("batch", fields) or 1)
+
+
+def decode_remarks(value: object) -> tuple[str, ...]:
+    """Decode the remarks for the user in the answer to `start`. They are no part of the engine's identity."""
+    with inside("remarks"):
+        remarks = list_of(identity, mapping(value).get("remarks", []))
+        for index, remark in enumerate(remarks):
+            if not isinstance(remark, str):
+                raise Malformed(quote(remark), "a line for the user", path=(index,))
+    return remarks
+
+
+def encode_remarks(remarks: Sequence[str]) -> dict[str, Any]:
+    """Encode remarks for the user, as a part of the answer to `start`; nothing, if there are none."""
+    return {"remarks": list(remarks)} if remarks else {}
 
 
 def _check_protocol(spoken: object) -> None:

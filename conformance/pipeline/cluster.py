@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,22 +19,24 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
-from conformance.adapters.jvm import java_home
+from conformance.adapters.jvm import find_java
+from conformance.adapters.spark.master import ADDRESSES, check_master
 from conformance.adapters.spark.setup import LOOPBACK, LOOPBACK_CONF, python_path
+from conformance.adapters.subprocess_engine import REMARKS
 from conformance.errors import ConformanceError, EngineUnavailable, install_hint
 
 MASTERS = "local[N], local[*], local-cluster[WORKERS,CORES,MEGABYTES] or spark://HOST:PORT"
 _MASTER = re.compile(
     r"(?P<local>local(\[(\*|[1-9]\d*)(,\d+)?\])?)"
     r"|(?P<workers>local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\])"
-    r"|spark://(?P<host>[A-Za-z0-9_.-]+):(?P<port>\d{1,5})(,[A-Za-z0-9_.:,-]+)?"
+    rf"|{ADDRESSES}"
 )
 
 MEMORY = "4g"
 """The memory of the driver, unless the user has configured another."""
 
-ANSWER = 5.0
-"""Seconds in which a master has to answer, and in which a JVM has to exit."""
+EXIT_SECONDS = 5.0
+"""Seconds in which a JVM has to exit."""
 
 LAST_LINES = 5
 
@@ -118,20 +119,13 @@ def _interruption(number: int) -> BaseException:
 
 
 def check(master: str) -> None:
-    """Refuse a master that cannot work. Spark would notice after a minute, with an error in Java."""
-    match = _MASTER.fullmatch(master)
-    if match is None:
+    """Refuse a master that cannot work."""
+    if _MASTER.fullmatch(master) is None:
         raise UnknownMaster(f"{master!r} is no Spark master; give {MASTERS}")
     for package in ("pyspark", "pyarrow", "pandas"):
         if find_spec(package) is None:
             raise EngineUnavailable(f"--on needs {package}: {install_hint('spark')}")
-    if match["host"]:
-        try:
-            socket.create_connection((match["host"], int(match["port"])), timeout=ANSWER).close()
-        except (OSError, OverflowError) as error:
-            raise EngineUnavailable(
-                f"no Spark master answers at {master} ({error}); start one there, or use local[*]"
-            ) from None
+    check_master(master, "use local[*]")
 
 
 def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
@@ -139,7 +133,10 @@ def _started(master: str, folder: Path, settings: Mapping[str, str]) -> Any:
 
     local = master.startswith("local")
     package_folder = str(Path(__file__).parents[2])
-    os.environ.update(java_home("Spark", folder))
+    java = find_java("Spark", folder)
+    for remark in java.remarks:
+        REMARKS.warning("Spark: %s", remark)
+    os.environ.update(java.environment)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
@@ -226,7 +223,7 @@ def _stop(spark: Any, app: str, master: str, *, orderly: bool) -> None:
             with suppress(OSError):
                 process.stdin.close()
             try:
-                process.wait(timeout=ANSWER)
+                process.wait(timeout=EXIT_SECONDS)
             except TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -49,6 +49,10 @@ def networks_of(docker, owner):
     return docker.networks.list(filters={"label": f"conformance.owner={owner}"})
 
 
+def test_the_java_of_the_image_is_a_setting(flink):
+    assert re.fullmatch(r"\d+\.[\d.]+ \(image\)", flink[1].info.settings["java"])
+
+
 def test_containers_are_unprivileged_and_see_only_the_engines_folder(flink, docker):
     _, description = flink
     assert description.capabilities.failures == {"crash", "restart", "kill", "partition"}

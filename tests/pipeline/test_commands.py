@@ -86,7 +86,7 @@ def test_a_master_that_does_not_answer_is_unavailable(capsys, files):
     edited(files[0], inputs={"dataset": "inputs.parquet", "epochs": 2})
     code, _, err = conformance(capsys, "check", *files, "--on", "spark://127.0.0.1:1")
     assert code == 4
-    assert "no Spark master answers at spark://127.0.0.1:1" in err
+    assert "no Spark master answers at 127.0.0.1:1 (Connection refused); start one with" in err
 
 
 @pytest.mark.spark

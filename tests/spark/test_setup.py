@@ -1,7 +1,11 @@
 """The settings after `spark:`, without Spark."""
 
+import socket
+from contextlib import contextmanager
+
 import pytest
 
+from conformance.adapters.spark.master import check_master, explained_by_master
 from conformance.adapters.spark.setup import (
     FOREACH_APPEND,
     ONCE,
@@ -11,7 +15,7 @@ from conformance.adapters.spark.setup import (
     SparkSetup,
     parse_settings,
 )
-from conformance.errors import UnknownEngine
+from conformance.errors import EngineFailed, EngineUnavailable, UnknownEngine
 from conformance.generators import corpus
 from conformance.registry import engine
 
@@ -45,6 +49,46 @@ def test_every_setting_selects_its_value(setting):
 def test_an_unknown_setting_is_refused_with_the_known_ones():
     with pytest.raises(UnknownEngine, match=r"no setting 'rockdb'; it has file, foreach-batch, .*spark://HOST:PORT"):
         engine("spark:rockdb")
+
+
+@pytest.mark.parametrize("master", ["spark://", "spark://nowhere", "spark://a b:7077", "spark://nowhere:port"])
+def test_a_malformed_master_is_refused(master):
+    with pytest.raises(UnknownEngine, match="is no Spark master; give spark://HOST:PORT"):
+        parse_settings([master])
+
+
+@contextmanager
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_master_that_does_not_answer_is_refused_with_a_hint():
+    with listening() as address:
+        check_master(f"spark://{address}", "do something else")
+        check_master(f"spark://127.0.0.1:1,{address}", "do something else")
+    host, _, port = address.partition(":")
+    with pytest.raises(EngineUnavailable) as refused:
+        check_master(f"spark://{address}", "do something else")
+    assert str(refused.value) == (
+        f"no Spark master answers at {address} (Connection refused); start one with `spark-class "
+        f"org.apache.spark.deploy.master.Master --host {host} --port {port}`, or do something else"
+    )
+
+
+@pytest.mark.parametrize("master", ["local", "local-cluster"])
+def test_a_local_master_needs_no_answer(master):
+    check_master(master, "")
+
+
+def test_a_driver_that_another_program_refuses_is_explained():
+    with (
+        pytest.raises(EngineUnavailable, match="it ended; is spark://here:8080 a Spark master of this version"),
+        explained_by_master("spark://here:8080"),
+    ):
+        raise EngineFailed("it ended")
+    with pytest.raises(EngineFailed, match=r"it ended$"), explained_by_master("local"):
+        raise EngineFailed("it ended")
 
 
 def test_contradictory_settings_are_refused():

@@ -241,3 +241,13 @@ def test_an_existing_cluster_conforms(cluster):
         ((_, verdict, evidence),) = judged(engine, [killed])
         assert isinstance(verdict, Conforms), verdict
         assert "SIGKILL of the executor of first" in evidence[0]
+
+
+def test_a_master_that_does_not_answer_is_named_soon():
+    command = [sys.executable, "-m", "conformance", "certify", "spark:spark://127.0.0.1:1"]
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, time.monotonic() - began < 30) == (4, True)
+    assert "no Spark master answers at 127.0.0.1:1 (Connection refused); start one with `spark-class" in done.stderr
+    assert "or use spark without a master" in done.stderr
+    assert "driver_process.py" not in done.stderr
