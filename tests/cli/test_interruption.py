@@ -13,7 +13,7 @@ import pytest
 
 from conformance.cli import certify as command
 
-pytestmark = pytest.mark.usefixtures("somewhere")
+pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("somewhere")]
 
 THREAD_START = threading.Thread.start
 

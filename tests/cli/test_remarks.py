@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("somewhere")
+pytestmark = [pytest.mark.campaign, pytest.mark.usefixtures("somewhere")]
 
 REMARK = "python:tests.engines:Remarking: runs on wheels\\x1b[2J"
 

@@ -121,6 +121,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PLANTED)
 def test_shrinks_to_the_smallest_case_with(name):
     predicate, smallest = PLANTED[name]

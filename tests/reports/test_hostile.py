@@ -5,6 +5,7 @@ import unicodedata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,6 +98,7 @@ def check(text):
     text.encode("utf-8")
 
 
+@pytest.mark.full
 @settings(max_examples=40)
 @given(st.data())
 def test_hostile_text_stays_text(data):
