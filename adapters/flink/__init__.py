@@ -127,16 +127,19 @@ class Flink:
         return self._clusters[place]
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
-        # A job whose operators are spread over all slots of a cluster leaves no room for another. Such jobs come last,
-        # when nothing else takes time from processes whose heartbeats are watched.
-        with ThreadPoolExecutor(CONCURRENT_JOBS) as embedded, ThreadPoolExecutor(1) as spread:
+        # Jobs in one JVM share its slots, and the longest come first. A job whose operators are spread over all slots
+        # of a cluster leaves no room for another. Such jobs come last, when nothing else takes time from processes
+        # whose heartbeats are watched, and in the order in which they are awaited.
+        groups = group_requests(requests)
+        embedded = [group for group in groups if self._place_of(group) == EMBEDDED]
+        spread = [group for group in groups if self._place_of(group) != EMBEDDED]
+        position = {request.id: number for number, request in enumerate(requests)}
+        spread.sort(key=lambda group: position[group.requests[0].id])
+        with ThreadPoolExecutor(CONCURRENT_JOBS) as threads, ThreadPoolExecutor(1) as one_thread:
+            first = [threads.submit(self._run_job, group) for group in embedded]
+            last = [one_thread.submit(self._run_job, group, after=first) for group in spread]
             running: dict[int, Future[dict[int, Observations]]] = {}
-            shared: list[Future[dict[int, Observations]]] = []
-            for group in group_requests(requests):
-                if self._place_of(group) == EMBEDDED:
-                    shared.append(job := embedded.submit(self._run_job, group))
-                else:
-                    job = spread.submit(self._run_job, group, after=shared)
+            for group, job in zip([*embedded, *spread], [*first, *last], strict=True):
                 running |= dict.fromkeys((request.id for request in group.requests), job)
             for request in requests:
                 yield running[request.id].result()[request.id]
@@ -147,12 +150,12 @@ class Flink:
 
     def _run_job(self, group: JobGroup, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
         """Run a job after others, and return the observations by the ids of the run requests."""
+        from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415 - it needs PyFlink
+        from conformance.adapters.flink.job_run import JobRun  # noqa: PLC0415
+
         wait(after)
         place = self._place_of(group)
         cluster = self._start_cluster(place)
-        from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415
-        from conformance.adapters.flink.job_run import JobRun  # noqa: PLC0415
-
         assert self._folder is not None  # noqa: S101 - it was started
         folder = self._folder / "jobs" / str(next(self._job_numbers))
         requests = group.requests
