@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from conformance.adapters import orphans
 from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
-from conformance.adapters.flink.schedule import JobGroup, groups
+from conformance.adapters.flink.schedule import CONCURRENT_JOBS, JobGroup, groups, job_seconds
 from conformance.adapters.flink.setup import CONTAINERS, PROCESSES, set_up
 from conformance.adapters.jvm import find_java
 from conformance.engine import Capabilities, Description, RunRequest
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 BATCH = 120
 """Cases in a batch."""
-
-CONCURRENT_JOBS = 4
 
 SUPPORTED = ("2.3",)
 """Versions of Flink that the adapter was tested with."""
@@ -106,6 +104,7 @@ class Flink:
         return MiniCluster(self._client)
 
     def run(self, requests: Sequence[RunRequest]) -> Iterator[Observations]:
+        self._requested = len(requests)
         # A job whose operators are spread over all slots leaves no room for another.
         with ThreadPoolExecutor(CONCURRENT_JOBS if self._cluster.groups == 1 else 1) as threads:
             running: dict[int, Future[dict[int, Observations]]] = {}
@@ -125,7 +124,7 @@ class Flink:
         requests = list(group.requests.values())
         self._cluster.prepare(sum(map(has_standby, requests)))
         job = JobRun(group, self._setup, self._client, self._cluster, folder)
-        job.run_until(monotonic() + CONCURRENT_JOBS * requests[0].seconds * (1 + (len(requests) - 1) / 10))
+        job.run_until(monotonic() + job_seconds(requests, self._requested))
         observations = dict(job.observations(self._info))
         discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))
         return observations

@@ -21,6 +21,8 @@ from conformance.adapters.flink.messages import Gate, GateEpochs
 from conformance.case import Case, Crash, Restart, Task
 from conformance.engine import RunRequest
 
+CONCURRENT_JOBS = 4
+
 MOST_CASES = 12
 """Cases that share a job at most."""
 
@@ -126,3 +128,14 @@ def independent_tasks(case: Case, waiting: Iterable[str]) -> list[str]:
             late.add(task.name)
             streams.add(task.output)
     return [task.name for task in case.graph.tasks if task.name not in late]
+
+
+def job_seconds(requests: Sequence[RunRequest], requested: int) -> float:
+    """
+    Return the seconds after which a job has stalled, if `requested` cases were requested at once.
+
+    They grow with its cases and with the jobs that run beside it, both of which slow it down. But the stall has to be
+    reported before all cases together are too late, or the suite ends the engine.
+    """
+    slowed = CONCURRENT_JOBS * (1 + (len(requests) - 1) / 10)
+    return requests[0].seconds * min(slowed, 1 + (requested - 1) / 10)

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
-from conformance.campaign.examine import PATIENCE, RUNS, merge_batch
+from conformance.campaign.examine import RUNS, merge_batch, patient
 from conformance.campaign.plan import Plan, is_generated
 from conformance.campaign.results import COUNTEREXAMPLES
 from conformance.campaign.shrink import FailureOracle, smallest, weight
@@ -132,9 +132,9 @@ def _measure(
 ) -> tuple[FailureRate, tuple[Finding, ...], Observations | None]:
     """Measure how often a case fails; return also the findings (`origin` if none) and observations of the last one."""
     if oracle.guarantee == "liveness":
-        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * PATIENCE))
-        verdict, seen = patient.run(case)
-        return FailureRate(int(patient.breaks(verdict)), 1), verdict.findings, seen
+        waiting = evolve(oracle, bench=evolve(oracle.bench, deadline=patient(oracle.bench.deadline)))
+        verdict, seen = waiting.run(case)
+        return FailureRate(int(waiting.breaks(verdict)), 1), verdict.findings, seen
     until = monotonic() + RATING_SECONDS
     failed, findings, failing = 0, origin, None
     for run in range(1, RUNS + 1):
