@@ -43,19 +43,28 @@ HINT = (
 """What to do with a command that does not speak the protocol."""
 
 
+SHORTEST_MOMENT, LONGEST_MOMENT = 1.0, 60.0
+"""Seconds that an engine has after the deadline of a case to end the case: at least, and at most."""
+
+STARTS = 5
+"""The same as a multiple of the time that the engine took to start."""
+
+
 @frozen
 class Patience:
     """How many seconds to wait for an engine."""
 
     start: float = 120.0
 
-    def silence(self, deadline: float, together: int) -> float:
+    def silence(self, deadline: float, together: int, started_in: float = 0.0) -> float:
         """
-        Compute how long an engine that runs cases may say nothing.
+        Compute how long an engine that runs cases may say nothing, if it was `started_in` so many seconds.
 
-        It is the deadline of these cases, and more: an adapter that notices a stall needs a moment to report it.
+        It is the deadline of these cases, and more: an adapter that notices a stall needs a moment to end the case and
+        to report it. An engine that is slow to start is slow to end a case, whatever the deadline.
         """
-        return 1.25 * batch_seconds(deadline, together) + 1.0
+        moment = min(max(SHORTEST_MOMENT, STARTS * started_in), LONGEST_MOMENT)
+        return 1.25 * batch_seconds(deadline, together) + moment
 
 
 @define
@@ -98,6 +107,7 @@ class Stdio:
         self._environment = environment
         self._pipe: Pipe | None = None
         self._description: Description | None = None
+        self._started_in = 0.0
         self._next = 0
         self._killed = False
         self._changing = threading.Lock()
@@ -114,11 +124,13 @@ class Stdio:
                 listener=self._listener,
                 environment=self._environment,
             )
+        began = monotonic()
         pipe.send(dict(greeting))
         try:
             answer = pipe.receive(monotonic() + self._patience.start)
             self._description = decode_description(answer)
             self.remarks = decode_remarks(answer)
+            self._started_in = monotonic() - began
         except Malformed as refused:
             raise pipe.failed(f"its answer to start is refused: {refused}") from None
         except EngineFailed as failed:
@@ -150,7 +162,8 @@ class Stdio:
     def _gather(self, pipe: Pipe, description: Description, runs: dict[int, _CaseAnswers]) -> Iterator[Observations]:
         """Receive the answers to cases that run at once; give observations in the order of the requests."""
         waiting = list(runs)
-        silence = self._patience.silence(max(run.request.seconds for run in runs.values()), len(runs))
+        deadline = max(run.request.seconds for run in runs.values())
+        silence = self._patience.silence(deadline, len(runs), self._started_in)
         over = monotonic() + silence * len(runs)
         allowed = pipe.received + LARGEST_FILE * len(runs)
         while waiting:

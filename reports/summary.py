@@ -31,7 +31,8 @@ def describe_examination(examined: Examined) -> Iterator[str]:
         yield f"The case it comes from failed again, alone, in {examined.alone}."
     if examined.batch is not None:
         yield f"The cases that ran beside it, as one case, failed in {examined.batch}."
-    yield f"Judged by its sinks alone: {examined.sinks}. Run without its failures: {examined.without_failures}."
+    without_failures = examined.without_failures or "not run"
+    yield f"Judged by its sinks alone: {examined.sinks}. Run without its failures: {without_failures}."
 
 
 def summarize(tally: Tally, folder: str) -> Iterator[str]:

@@ -193,6 +193,24 @@ class Noisy(Right):
         return super().start()
 
 
+class Ponderous(Right):
+    """Takes a second and a half for all cases together, and ends none whose deadline is less than a minute."""
+
+    batch = 200
+
+    def start(self):
+        time.sleep(0.5)
+        return super().start()
+
+    def run(self, requests):
+        seen = list(super().run(requests))
+        time.sleep(1.5)
+        yield from seen
+
+    def change(self, seen):
+        return evolve(seen, observations=seen.observations[:1], end="stalled") if self.request.seconds < 60 else seen
+
+
 class Turncoat(Right):
     """Claims atomic commits at its first start, and not any more at its second."""
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters import orphans
 from conformance.adapters.artifacts import discard
 from conformance.adapters.flink import image
-from conformance.adapters.flink.schedule import JobGroup, group_requests
+from conformance.adapters.flink.schedule import CONCURRENT_JOBS, JobGroup, group_requests, job_seconds
 from conformance.adapters.flink.setup import CONTAINERS, EMBEDDED, PROCESSES, set_up
 from conformance.adapters.jvm import find_java
-from conformance.engine import Capabilities, Description, RunRequest, batch_seconds
+from conformance.engine import Capabilities, Description, RunRequest
 from conformance.errors import EngineUnavailable, install_hint, require_version
 from conformance.observation import EngineInfo, Observations
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 BATCH = 120
 """Cases in a batch."""
-
-CONCURRENT_JOBS = 4
 
 SUPPORTED = ("2.3",)
 """Versions of Flink that the adapter was tested with."""
@@ -136,8 +134,8 @@ class Flink:
         position = {request.id: number for number, request in enumerate(requests)}
         spread.sort(key=lambda group: position[group.requests[0].id])
         with ThreadPoolExecutor(CONCURRENT_JOBS) as threads, ThreadPoolExecutor(1) as one_thread:
-            first = [threads.submit(self._run_job, group) for group in embedded]
-            last = [one_thread.submit(self._run_job, group, after=first) for group in spread]
+            first = [threads.submit(self._run_job, group, len(requests)) for group in embedded]
+            last = [one_thread.submit(self._run_job, group, len(requests), after=first) for group in spread]
             running: dict[int, Future[dict[int, Observations]]] = {}
             for group, job in zip([*embedded, *spread], [*first, *last], strict=True):
                 running |= dict.fromkeys((request.id for request in group.requests), job)
@@ -148,8 +146,8 @@ class Flink:
         """Return the place of a group. Cases with kills are in groups of their own."""
         return self._setup.place_of(group.requests[0].case)
 
-    def _run_job(self, group: JobGroup, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
-        """Run a job after others, and return the observations by the ids of the run requests."""
+    def _run_job(self, group: JobGroup, requested: int, after: Sequence[Future[Any]] = ()) -> dict[int, Observations]:
+        """Run a job after others, one of so many requested cases; return observations by the ids of the requests."""
         from conformance.adapters.flink.faults.standby import has_standby  # noqa: PLC0415 - it needs PyFlink
         from conformance.adapters.flink.job_run import JobRun  # noqa: PLC0415
 
@@ -161,7 +159,7 @@ class Flink:
         requests = group.requests
         cluster.prepare(sum(map(has_standby, requests)))
         job = JobRun(group, self._setup, self._client, cluster, folder)
-        job.run_until(monotonic() + CONCURRENT_JOBS * batch_seconds(requests[0].seconds, len(requests)))
+        job.run_until(monotonic() + job_seconds(requests, requested))
         several = len(self._setup.places) > 1
         observations = dict(job.observations(self._info, place if several else None))
         discard(folder, requests, logs=sorted(self._folder.glob("log/*.log")))

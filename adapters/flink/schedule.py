@@ -19,7 +19,9 @@ from attrs import frozen
 
 from conformance.adapters.flink.messages import Gate, GateEpochs
 from conformance.case import Case, Crash, Restart, Task
-from conformance.engine import RunRequest
+from conformance.engine import RunRequest, batch_seconds
+
+CONCURRENT_JOBS = 4
 
 CASES_PER_JOB = 12
 """Cases that share a job at most."""
@@ -123,3 +125,14 @@ def independent_tasks(case: Case, waiting: Iterable[str]) -> list[str]:
             late.add(task.name)
             streams.add(task.output)
     return [task.name for task in case.graph.tasks if task.name not in late]
+
+
+def job_seconds(requests: Sequence[RunRequest], requested: int) -> float:
+    """
+    Return the seconds after which a job has stalled, if `requested` cases were requested at once.
+
+    They grow with its cases and with the jobs that run beside it, both of which slow it down. But the stall has to be
+    reported before all cases together are too late, or the suite ends the engine.
+    """
+    seconds = requests[0].seconds
+    return min(CONCURRENT_JOBS * batch_seconds(seconds, len(requests)), batch_seconds(seconds, requested))

@@ -38,13 +38,28 @@ def run_with_restarts(
         except EngineFailed as failed:
             _restart(engine, description)
             if description.batch > 1 and len(waiting) > 1:
-                single = [answer for request in waiting for answer in run_with_restarts(engine, description, [request])]
-                if not any(isinstance(answer, EngineFailed) for answer in single):
-                    single[0] = failed
-                yield from single
+                yield from _run_alone(engine, description, waiting, failed)
                 return
             del waiting[0]
             yield failed
+
+
+def _run_alone(
+    engine: Stdio, description: Description, requests: Sequence[RunRequest], failed: EngineFailed
+) -> Iterator[Observations | EngineFailed]:
+    """Run each request alone, after they have failed together. From the first failure on, yield each answer at once."""
+    held: list[Observations | EngineFailed] = []
+    fails_alone = False
+    for request in requests:
+        for answer in run_with_restarts(engine, description, [request]):
+            fails_alone = fails_alone or isinstance(answer, EngineFailed)
+            held.append(answer)
+        if fails_alone:
+            yield from held
+            held.clear()
+    if held:
+        yield failed
+        yield from held[1:]
 
 
 def _restart(engine: Stdio, description: Description) -> None:

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 from hypothesis.strategies import SearchStrategy
 
 from conformance.campaign.events import CaseSize, Examined, FailureRate, Guarantee, Judged, Shrunk
-from conformance.campaign.examine import RUNS, STALL_FACTOR, merge_batch
+from conformance.campaign.examine import RUNS, convicting_deadline, merge_batch
 from conformance.campaign.plan import Plan, is_generated
 from conformance.campaign.results import counterexample_file
 from conformance.campaign.shrink import FailureOracle, smallest, weight
@@ -135,7 +135,7 @@ def _measure(
 ) -> tuple[FailureRate, tuple[Finding, ...], Observations | None]:
     """Measure how often a case fails; return also the findings (`origin` if none) and observations of the last one."""
     if oracle.guarantee == "liveness":
-        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=oracle.bench.deadline * STALL_FACTOR))
+        patient = evolve(oracle, bench=evolve(oracle.bench, deadline=convicting_deadline(oracle.bench.deadline)))
         verdict, seen = patient.run(case)
         return FailureRate(int(patient.breaks(verdict)), 1), verdict.findings, seen
     until = monotonic() + RATING_SECONDS

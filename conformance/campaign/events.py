@@ -140,11 +140,12 @@ class Examined:
     index: int
     alone: FailureRate
     sinks: VerdictName
-    without_failures: Outcome
+    without_failures: Outcome | None
+    """None if it was not run: it only stalls, and no stall has repeated."""
     batch: FailureRate | None = None
     """If it did not fail alone: the failure rate of all cases of its batch, merged into one."""
     stall: bool | None = None
-    """Whether a stall repeated, alone and with ten times the deadline; None if there was none, or it was not tried."""
+    """Whether a stall repeated, alone and with a long deadline; None if there was none, or it was not tried."""
 
 
 @frozen

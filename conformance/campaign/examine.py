@@ -4,8 +4,10 @@ Examination of a violation, before it convicts an engine.
 The case is run alone, because a case beside it may have been the cause. The run is judged on its sinks alone, because
 taps have a fault tolerance of their own. The case is run without its failures, because recovery is not the cause of a
 violation without any. A stall is only a suspicion: it has to repeat, alone on the machine, with ten times the
-deadline.
+deadline, and at least a minute: with a deadline that is too short for every run, a stall says nothing.
 """
+
+from collections.abc import Sequence
 
 from attrs import evolve, frozen
 
@@ -22,12 +24,23 @@ from conformance.engine import Description, RunRequest
 from conformance.errors import EngineFailed, Malformed
 from conformance.observation import Observations
 
+STALLS_TRIED = 3
+"""Stalls that are repeated. Each may take ten times the deadline, and one that repeats is enough."""
+
 RUNS = 20
 """The number of runs of a violation that does not repeat in the first one."""
 
 BATCH_RUNS = 5
 STALL_FACTOR = 10
 """The factor of the deadline after which a stall convicts."""
+
+STALL_SECONDS = 60.0
+"""The least number of seconds after which a stall convicts."""
+
+
+def convicting_deadline(deadline: float) -> float:
+    """Return the deadline of a run whose stall convicts."""
+    return max(deadline * STALL_FACTOR, STALL_SECONDS)
 
 
 @frozen
@@ -60,20 +73,21 @@ def is_stalled(verdict: RunVerdict | Judged) -> bool:
 
 
 def examine(
-    bench: Bench, planned: Planned, judged: Judged, seen: Observations, batch: list[Planned], *, try_stall: bool
+    bench: Bench, planned: Planned, judged: Judged, seen: Observations, batch: list[Planned], stalls: Sequence[bool]
 ) -> Examined:
-    """Examine one violation."""
+    """Examine one violation. `stalls` tells of each stall that was tried so far whether it repeated."""
     case, request = planned.case, planned.request(bench.deadline)
     only_stalls = all(finding.diagnosis == STALLED for finding in judged.findings)
     stall = None
-    if is_stalled(judged) and try_stall:
-        _, verdict, _ = bench.run(evolve(request, seconds=request.seconds * STALL_FACTOR))
+    if is_stalled(judged) and len(stalls) < STALLS_TRIED and not any(stalls):
+        _, verdict, _ = bench.run(evolve(request, seconds=convicting_deadline(request.seconds)))
         stall = is_stalled(verdict)
+    convicts = bool(not only_stalls or stall or any(stalls))
     alone = FailureRate(0, 0) if only_stalls else repeat(bench, request, RUNS)
     batch_rate = None
     if alone.runs and not alone.failed and (merged_batch := merge_batch(bench.description, batch)) is not None:
         batch_rate = repeat(bench, request_of(merged_batch, sinks_only=False, deadline=bench.deadline), BATCH_RUNS)
-    without_failures, _, _ = bench.run(evolve(request, case=evolve(case, failures=())))
+    without_failures = bench.run(evolve(request, case=evolve(case, failures=())))[0] if convicts else None
     return Examined(
         planned.index,
         alone=alone,

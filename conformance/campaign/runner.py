@@ -42,9 +42,6 @@ AHEAD = 2
 MOST_ERRORS = 10
 """The number of errors in a row after which the campaign gives up."""
 
-STALLS_TRIED = 3
-"""Stalls that are repeated. Each may take ten times the deadline, and one that repeats is enough."""
-
 
 @frozen
 class Campaign:
@@ -157,15 +154,8 @@ class Campaign:
                 hint = "The folder was changed; start a new campaign in another folder."
                 raise Unreadable(str(self.results.folder), f"the observations of {one.id} are missing", hint)
             first = index - index % batch
-            tried = [each.stall for each in tally.examined.values() if each.stall is not None]
-            yield examine(
-                self.bench,
-                one,
-                judged,
-                seen,
-                planned[first : first + batch],
-                try_stall=len(tried) < STALLS_TRIED and not any(tried),
-            )
+            stalls = [each.stall for each in tally.examined.values() if each.stall is not None]
+            yield examine(self.bench, one, judged, seen, planned[first : first + batch], stalls)
 
     def _shrink(self, plan: Plan, tally: Tally) -> Iterator[Shrunk]:
         until = monotonic() + self.began.shrink_seconds

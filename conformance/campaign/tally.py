@@ -72,7 +72,7 @@ class Tally:
         """
         Return the guarantees that a case breaks.
 
-        A stall counts if it repeated with ten times the deadline. If one did, stalls that were not tried count, too.
+        A stall counts if it repeated with a long deadline. If one did, stalls that were not tried count, too.
         """
         examined = self.examined.get(judged.index)
         stall = examined is not None and (examined.stall or (examined.stall is None and self._stall_repeated))
@@ -113,10 +113,19 @@ class Tally:
             return "unsupported", "None of the cases is within what the engine supports."
         if unknown > MAX_INCONCLUSIVE * run:
             parts = ", ".join(f"{counts[o]} {o}" for o in ("inconclusive", "error", "not exercised") if counts[o])
-            return "inconclusive", f"Of {run} cases {unknown} say nothing ({parts}): more than {MAX_INCONCLUSIVE:.0%}."
+            because = f"Of {run} cases {unknown} say nothing ({parts}): more than {MAX_INCONCLUSIVE:.0%}."
+            return "inconclusive", because + self._too_short
         if not any(judged.fired for judged in self.exercised):
             return "inconclusive", "No failure ever fired, so nothing is known about recovery."
         return None
+
+    @property
+    def _too_short(self) -> str:
+        """A hint to append if cases stalled within the deadline, and no stall repeated with a longer one."""
+        stalled = sum(judged.outcome == "violates" and not self.broken(judged) for judged in self.judged.values())
+        if not stalled or self.began is None:
+            return ""
+        return f" {stalled} did not end within --deadline {self.began.deadline:g}, which may be too short."
 
     @property
     def verdict(self) -> tuple[EngineVerdict, str]:

@@ -7,7 +7,7 @@ For values whose JSON is their fields, one by one. A value that does not fit its
 from collections.abc import Mapping
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import attrs
 
@@ -58,7 +58,7 @@ def _decode(kind: Any, value: Any) -> Any:  # noqa: PLR0911 - one for each kind 
     origin, arguments = get_origin(kind), get_args(kind)
     if attrs.has(kind):
         return decode(kind, value)
-    if origin is UnionType:
+    if origin in {UnionType, Union}:  # `Literal[…] | None` is the latter
         return _decode_union(arguments, value)
     if origin is Literal:
         if not isinstance(value, str) or value not in arguments:

@@ -127,6 +127,16 @@ def test_a_failed_engine_is_restarted_and_the_case_at_fault_found(engine, failed
     assert [isinstance(answer, EngineFailed) for answer in found] == failed
 
 
+def test_a_case_that_fails_alone_is_told_before_the_next_one_is_run():
+    requests = [RunRequest(planned.case) for planned in CASES]
+    engine = Failing(*(request.case for request in requests[1:]), together=True)
+    starts = []
+    engine.start = lambda: starts.append(1) or description(2)
+    found = run_with_restarts(engine, description(2), requests)
+    assert [isinstance(answer, EngineFailed) for answer in islice(found, 2)] == [False, True]
+    assert len(starts) == 2
+
+
 def test_an_engine_that_changes_after_a_restart_is_unavailable():
     with pytest.raises(EngineUnavailable, match="describes itself differently"):
         list(run_with_restarts(Failing(CASES[0].case), description(3), [RunRequest(CASES[0].case)]))

@@ -35,7 +35,13 @@ NUMBERS = st.integers(0, 99)
 EVENTS = st.one_of(
     st.builds(events.Judged, NUMBERS, TEXT, TEXT, OUTCOMES, TEXT, st.booleans(), NUMBERS, NUMBERS, TEXT, FINDINGS),
     st.builds(
-        events.Examined, NUMBERS, RATES, VERDICTS, OUTCOMES, st.none() | RATES, st.sampled_from([None, True, False])
+        events.Examined,
+        NUMBERS,
+        RATES,
+        VERDICTS,
+        st.none() | OUTCOMES,
+        st.none() | RATES,
+        st.sampled_from([None, True, False]),
     ),
     st.builds(
         events.Shrunk,

@@ -77,6 +77,12 @@ def test_a_stall_that_does_not_repeat_is_inconclusive(repeated):
     assert found.guarantee_verdict("liveness") == "inconclusive"
 
 
+def test_a_deadline_within_which_nothing_ends_is_named():
+    found = tally(judged(0, "violates", "stalled"), examined(0, stall=False))
+    assert found.verdict[0] == "inconclusive"
+    assert found.verdict[1].endswith("1 did not end within --deadline 60, which may be too short.")
+
+
 def test_one_stall_that_repeats_convicts_and_others_count_with_it():
     stalls = [judged(n, "violates", "stalled") for n in (1, 2, 3)]
     found = tally(judged(0), *stalls, examined(1, stall=True), examined(2), examined(3, stall=False))

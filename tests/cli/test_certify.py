@@ -125,6 +125,13 @@ def test_a_stall_that_repeats_with_a_long_deadline_convicts(certify):
     assert found["examined"]["stall"] is True
 
 
+def test_a_deadline_that_no_run_can_meet_is_inconclusive(certify):
+    code, certificate, out, _ = certify("python:tests.engines:Ponderous", "--deadline", 0.01, "--cases", 0)
+    assert (code, certificate["verdict"]) == (3, "inconclusive")
+    assert certificate["cases"]["inconclusive"] == certificate["cases"]["judged"]
+    assert "did not end within --deadline 0.01, which may be too short" in out
+
+
 def test_an_intermittent_violation_is_reported_with_its_rate(certify):
     code, certificate, out, _ = certify("python:tests.engines:Flaky", "--shrink-runs", 100)
     assert code == 1

@@ -1,5 +1,6 @@
 """Which cases share a job, and which gates their tasks have."""
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 
@@ -9,8 +10,10 @@ from conformance.adapters.flink.schedule import (
     closed_gates,
     group_requests,
     independent_tasks,
+    job_seconds,
     plays_ahead,
 )
+from conformance.adapters.stdio import Patience
 from conformance.case import Case, Crash, Graph, Hold, Restart, Task
 from conformance.engine import Capabilities, RunRequest
 from conformance.generators import cases
@@ -79,3 +82,11 @@ def test_gates_do_not_depend_on_events_and_failures(case):
 def test_tasks_downstream_of_a_waiting_task_depend_on_it():
     assert independent_tasks(request().case, ["one"]) == ["apart"]
     assert independent_tasks(request().case, ["two"]) == ["one", "apart"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 13, 48, 120])
+def test_a_stall_is_reported_before_the_suite_ends_the_engine(number):
+    requests = [request(Crash("one", 1, 0)) for _ in range(number)]
+    for group in group_requests(requests):
+        members = group.requests
+        assert members[0].seconds <= job_seconds(members, number) <= Patience().silence(members[0].seconds, number)
