@@ -9,6 +9,7 @@ file is the one it belongs to, and a stream shows an epoch when every file of th
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -101,7 +102,9 @@ class CommittedOutput:
             if path not in self._read
         )
         for checkpoint, path in found:
-            self._add(checkpoint, path)
+            # Flink removes the metadata of a checkpoint that it could not complete, as when a job stops meanwhile.
+            with suppress(FileNotFoundError):
+                self._add(checkpoint, path)
 
     def add_savepoint(self, savepoint: Path) -> None:
         """Add the savepoint with which the current job was stopped."""
@@ -109,10 +112,11 @@ class CommittedOutput:
 
     def _add(self, checkpoint: CheckpointRef, metadata: Path) -> None:
         """Add a complete checkpoint. The files that it names and no checkpoint before it belong to it."""
+        named = sorted(set(SINK_FILE.findall(metadata.read_bytes())))
         self._read.add(metadata)
         self.checkpoints.append(checkpoint)
         self.checkpoints.sort()
-        for case, stream, name in sorted(set(SINK_FILE.findall(metadata.read_bytes()))):
+        for case, stream, name in named:
             path = self.folder / "sinks" / case.decode() / stream.decode() / name.decode()
             if path not in self._named:
                 self._named.add(path)

@@ -1,5 +1,7 @@
 """Committed output, and the checkpoint that each file of it belongs to."""
 
+from pathlib import Path
+
 import pytest
 
 from conformance.adapters.flink.committed import CommittedOutput
@@ -105,3 +107,17 @@ def test_a_row_is_one_line_that_parses_to_itself(event):
     assert text.isascii()
     assert len(text.splitlines()) == 1
     assert parse_row(text) == DataRow("s", 3, event)
+
+
+def test_a_checkpoint_whose_metadata_is_removed_is_none(committed, monkeypatch):
+    checkpoint = committed.folder / "checkpoints" / "job" / "chk-1"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "_metadata").touch()
+
+    def remove_and_read(path):
+        path.unlink()
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "read_bytes", remove_and_read)
+    committed.update()
+    assert committed.checkpoints == []
