@@ -1,8 +1,12 @@
 """Names of engines on the command line: misspelled, incomplete, repeated, or of programs that are no engines."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from conformance import registry
+from conformance.errors import EngineUnavailable
 
 pytestmark = [pytest.mark.usefixtures("somewhere")]
 
@@ -52,3 +56,13 @@ def test_a_start_that_returns_no_description_is_explained(conformance, returned)
     assert code == 4
     assert "Description" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("engine", "package", "version"), [("spark", "pyspark", "3.5.7"), ("flink", "apache-flink", "1.20.5")]
+)
+def test_an_unsupported_version_is_refused_by_name(engine, package, version, monkeypatch):
+    module = import_module(f"conformance.adapters.{engine}")
+    monkeypatch.setattr(module, "version", {package: version}.__getitem__)
+    with pytest.raises(EngineUnavailable, match=rf"{engine} {version} is not supported, \S+ is: .*pip install"):
+        registry.engine(engine).start()
